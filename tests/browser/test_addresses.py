@@ -34,7 +34,7 @@ def test_every_value_that_a_page_does_not_have_is_named(wide: Visit, site: Built
 def test_forged_filters_of_questions_hide_none(wide: Visit, site: Built) -> None:
     page = wide.go(f"items/?run={shown(site, 'acme')}&verdict=perfect")
     expect(page.locator(".mv-list li")).to_have_count(60)
-    page.get_by_label("Verdict").select_option("wrong")
+    page.get_by_label("Result").select_option("wrong")
     expect(page.locator(".mv-filters output")).not_to_contain_text("asks for")
     assert "perfect" not in page.url
 

@@ -57,7 +57,7 @@ def test_a_wrong_answer_and_how_to_repeat_the_score(wide: Visit) -> None:
     page.go_back()
     page.get_by_role("link", name="Browse wrong answers").click()
     expect(page.locator(".mv-item .mv-said").first).to_be_visible()
-    expect(page.get_by_label("Verdict")).to_have_value("missed")
+    expect(page.get_by_label("Result")).to_have_value("missed")
     expect(page.locator(".mv-item details[open] > summary", has_text="Retrieved")).to_be_visible()
     expect(page.locator(".mv-item")).to_contain_text("zebrafinch rewritten")
 

@@ -341,6 +341,8 @@ def test_a_deep_link_opens_its_item_with_everything_about_it(wide: Visit, site: 
     expect(item).to_contain_text("zebrafinch of my own")
     item.locator("summary", has_text="Retrieved").click()
     expect(item).to_contain_text("zebrafinch rewritten")
+    item.locator("summary", has_text="Properties and measurements").click()
+    expect(item.locator("details .mv-key")).to_contain_text("difficultyhard")
 
 
 def test_items_are_walked_by_keys_and_buttons_and_the_address_follows(wide: Visit, site: Built) -> None:
@@ -454,11 +456,11 @@ def test_evidence_counts_of_a_system_open_as_many_questions(wide: Visit, site: B
 
 def test_items_are_filtered_and_the_filter_survives_in_the_address(wide: Visit, site: Built) -> None:
     page = wide.go(f"items/?run={shown(site, 'shaky')}")
-    page.get_by_label("Verdict").select_option("failed")
+    page.get_by_label("Result").select_option("failed")
     expect(page.locator(".mv-list li")).to_have_count(4)
     page.reload()
     expect(page.locator(".mv-list li")).to_have_count(4)
-    page.get_by_label("Verdict").select_option("")
+    page.get_by_label("Result").select_option("")
     page.get_by_label("Find text").fill("noise-resistance-1")
     expect(page.locator(".mv-list li")).to_have_count(10)
 
@@ -499,7 +501,7 @@ def test_a_judges_hostile_reply_is_shown_as_text_with_what_was_read_from_it(wide
     page = wide.go(f"items/?run={judged(site)}#q=belief-update-03")
     item = page.locator(".mv-item")
     reply = visible(HOSTILE_REPLY)
-    expect(item.locator(".mv-said").nth(0)).to_have_text(reply)
+    expect(item.locator(".mv-said", has_text=reply).first).to_be_visible()
     expect(item.locator(".mv-badge", has_text="unclear: neither yes nor no")).to_have_count(2)
     expect(item).to_contain_text("Second request.")
     item.locator("summary", has_text="Judge prompt").nth(1).click()

@@ -23,27 +23,29 @@ export function detail(index, line, { answered, shard, scenario }, isRight) {
     make("p", { class: "mv-facts-line" },
       verdict(line, index),
       line.cause ? badge("note", index.labels.causes[line.cause] ?? line.cause) : null,
-      make("span", {}, index.categories[line.category] ?? line.category),
-      Object.entries(line.slices).map(([name, value]) => {
-        const known = index.labels.slices[name];
-        return make("span", {}, known ? `${known.title}: ${known.values[value] ?? value}` : `${name}: ${value}`);
-      }),
       line.flags.map((flag) => badge("warning", index.labels.flags[flag] ?? flag)),
-      line.found && line.found !== "unknown" ? make("span", {}, `retrieved: ${index.labels.evidence[line.found] ?? line.found}${line.rank ? ` (lowest at rank ${line.rank})` : ""}`) : null,
-      Object.entries(answered.alternates).map(([name, worth]) => make("span", {}, `by rule “${name}”: ${worthOf(worth)}`)),
-      answered.value === undefined ? null : make("span", {}, `value ${answered.value.toPrecision(3)}`),
-      metrics.map((value, place) => (value === null ? null : make("span", {}, `${shard.metrics[set][place]}: ${value.toPrecision(3)}`)))),
-    answered.reason ? make("p", {}, answered.reason) : null,
-    answered.judged ? [make("h3", {}, "Judge"), judged(answered.judged, shard.lines)] : null,
+      make("span", {}, index.categories[line.category] ?? line.category),
+      line.found && line.found !== "unknown" ? make("span", {}, `retrieved: ${index.labels.evidence[line.found] ?? line.found}${line.rank ? ` (lowest at rank ${line.rank})` : ""}`) : null),
     answered.responses.map((response, number) => {
       const told = { many, scenario, labels: index.labels, times: line.times[number] };
       return [answer(response, number, told), many ? null : expected, basis(response, shard, turns, open)];
     }),
     many ? expected : null,
+    answered.reason || answered.judged ? make("h3", {}, "Verdict") : null,
+    answered.reason ? make("p", {}, answered.reason) : null,
+    answered.judged ? judged(answered.judged, shard.lines) : null,
+    fold("Properties and measurements", make("div", { class: "mv-key" }, [
+      ...Object.entries(line.slices).map(([name, value]) => [index.labels.slices[name]?.title ?? name, index.labels.slices[name]?.values[value] ?? value]),
+      ...Object.entries(answered.alternates).map(([name, worth]) => [`by rule “${name}”`, worthOf(worth)]),
+      ["value", answered.value], ...metrics.map((value, place) => [shard.metrics[set][place].replaceAll("_", " "), value]),
+      ["grader", answered.grader], ["cluster (its items are not independent)", answered.cluster],
+    ].filter(([, value]) => value !== null && value !== undefined).flatMap(([name, value]) => [make("span", {}, name), make("div", {}, typeof value === "number" ? figure(value) : value)]))),
     scenario ? history(scenario, key) : null,
-    make("p", { class: "mv-note" }, `Grader: ${answered.grader}. Cluster: ${answered.cluster}. Items of one cluster are not independent.`),
   ].flat(Infinity).filter(Boolean);
 }
+
+/** A number with three digits, and never with an exponent. */
+const figure = (value) => Number(value.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 6 });
 
 function verdict(line, { measure, labels }) {
   if (line.credit !== undefined) return badge(line.credit >= 0.5 ? "good" : "bad", `${measure ?? "credit"} ${line.credit.toFixed(3)}${line.state === "empty" ? ": empty answer" : ""}`);
@@ -109,7 +111,7 @@ function retrieved(response, shard, turns, open) {
   const rows = response.items.map(([place, score]) => {
     const source = shard.sources[place];
     return make("li", {},
-      score === null ? null : make("span", { class: "mv-note" }, `${score.toPrecision(3)} `),
+      score === null ? null : make("span", { class: "mv-note" }, `${figure(score)} `),
       source.source_ids.length ? make("code", {}, source.source_ids.join(" ")) : null,
       source.turn_id ? turn(source.turn_id, turns) : quoted(source.text));
   });

@@ -92,7 +92,7 @@ class Browser {
     const field = make("input", { type: "search", value: wanted.text, oninput: (event) => set("text")(event.target.value) });
     const filters = make("div", { class: "mv-filters" },
       choice("Category", [["", "all"], ...Object.entries(index.categories)], wanted.category, set("category")),
-      choice(index.measure ?? "Verdict", [["", "all"], ["right", right], ["wrong", wrong], ["failed", "failed"], ["missed", "wrong or failed"]], wanted.verdict, set("verdict")),
+      choice("Result", [["", "all"], ["right", right], ["wrong", wrong], ["failed", "failed"], ["missed", "wrong or failed"]], wanted.verdict, set("verdict")),
       causes.length ? choice("Cause", [["", "all"], ...causes.map((cause) => [cause, index.labels.causes[cause] ?? cause])], wanted.cause, set("cause")) : null,
       found.length ? choice("Evidence", [["", "all"], ...found.map((one) => [one, index.labels.evidence[one] ?? one])], wanted.evidence, set("evidence")) : null,
       choice("Flag", [["", "all"], ...flags.map((flag) => [flag, index.labels.flags[flag] ?? flag])], wanted.flag, set("flag")),
@@ -110,7 +110,7 @@ class Browser {
           index.judge.endpoint ? [" at ", make("bdi", {}, index.judge.endpoint)] : " (offline)", " · "] : null,
         make("a", { href: new URL(index.judge.url, root).href }, index.judge.result)),
       canCheck() ? null : make("p", { class: "mv-note" }, "The digests of this data were not checked: browsers compute digests only on https pages."),
-      index.words ? null : make("p", { class: "mv-note" }, "The text of this benchmark may not be published. This page shows ids, digests and scores."),
+      index.words ? null : make("p", { class: "mv-note" }, "The licence keeps the text of this benchmark elsewhere: this page shows ids, digests and scores. With the data on your computer, you can read it: ", index.elsewhere.map((command, place) => [place ? ", then " : null, make("code", {}, command)])),
       index.benchmark_data ? null : make("p", { class: "mv-note" }, `History and expected answers are not available: ${index.benchmark_missing}`),
       make("div", { class: "mv-items" }, make("div", {}, filters, this.list), this.open),
     );

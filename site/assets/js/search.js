@@ -47,13 +47,11 @@ function patterns(asked) {
   return asked.split(/\s+/).map((word) => `(?<![\\p{L}\\p{N}])${word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}`);
 }
 
-/** The sections with all words asked: first those with the words in their title, then the short ones. */
-function matches(docs, asked) {
+/** The sections with all words asked: first those with the words in their title, each in the order of the index. */
+export function matches(docs, asked) {
   const words = patterns(asked).map((one) => new RegExp(one, "iu"));
-  const points = (doc) => words.map((word) => (word.test(doc.title) ? 2 : word.test(doc.text) ? 1 : 0));
-  const found = docs.map((doc) => ({ doc, points: points(doc) })).filter((one) => one.points.every(Boolean));
-  const least = ({ points }) => Math.min(...points);
-  return found.sort((one, other) => least(other) - least(one) || one.doc.text.length - other.doc.text.length).map(({ doc }) => doc);
+  const least = ({ title, words: known = "", text, more = "" }) => Math.min(...words.map((word) => (word.test(`${title} ${known}`) ? 2 : word.test(`${text} ${more}`) ? 1 : 0)));
+  return docs.map((doc) => [least(doc), doc]).filter(([points]) => points).sort(([one], [other]) => other - one).map(([, doc]) => doc);
 }
 
 function address(doc, asked) {

@@ -1,13 +1,19 @@
-"""What the search finds on a page: words by section, and neither charts nor the rows of long tables."""
+"""What the search finds on a page, by section: neither charts nor numbers of long tables; and what it finds first."""
 
 import json
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
+import pytest
 from markupsafe import Markup
 
-from memeval.site.frame.search_index import LONG_TABLE, entries
-from memeval.site.model.files import Page
-from tests.site.conftest import Built
+from memeval.site import build
+from memeval.site.frame.search_index import LONG_TABLE, SEARCH_INDEX, SHOWN, entries
+from memeval.site.model.files import Page, assets_root
+from tests.site.conftest import Built, published_board
+from tests.site.factory import FakeBenchmark, Made, make_run
 
 ROW = "<tr><th>a system</th><td>12.5</td></tr>\n"
 
@@ -42,10 +48,62 @@ def test_text_is_found_as_a_reader_sees_it() -> None:
     ]
 
 
-def test_a_long_table_is_left_out_but_for_its_head_and_its_title() -> None:
+def test_a_long_table_is_left_out_but_for_its_head_its_title_and_the_names_of_its_rows() -> None:
     short, long = found(table(LONG_TABLE - 1)), found(f"{table(LONG_TABLE)}<p>after</p>")
-    assert short[0][2] == "By score System" + " a system 12.5" * (LONG_TABLE - 1)
-    assert long[0][2] == "By score System after"
+    assert short[0][2].startswith("By score System" + " a system 12.5" * 15)
+    assert long[0][2].startswith("By score System a system a system") and "12.5" not in long[0][2]
+
+
+def test_after_the_start_of_a_section_each_word_is_kept_once_and_no_number() -> None:
+    page = Page("runs/", "Runs", Markup(f"<p>{'word ' * (SHOWN // 5)}word later 12.5 later --to-file word</p>"), "All")
+    (section,) = entries(page)
+    assert section["text"] == ("word " * (SHOWN // 5)).strip() and section["more"] == "later --to-file"
+
+
+@pytest.fixture(scope="module")
+def ranked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site with products, and the modules of its search as node reads them."""
+    folder = tmp_path_factory.mktemp("ranked")
+    for slug, name in (("mem0-verbatim", "mem0 (open source), verbatim"), ("zep", "Zep"), ("letta", "Letta")):
+        make_run(folder / "results", Made(slug, name), FakeBenchmark())
+    published_board(folder)
+    build(folder / "results", folder / "site", find=lambda _name: FakeBenchmark())
+    shutil.copytree(assets_root() / "site/assets/js", folder / "js")
+    (folder / "js/package.json").write_text('{"type": "module"}')
+    (folder / "js/ask.js").write_text("""
+        import { readFileSync } from "node:fs";
+        globalThis.document = { querySelector: () => ({ content: "./" }) };
+        globalThis.location = { href: "http://board.test/" };
+        const { matches } = await import("./search.js");
+        const [, , index, ...asked] = process.argv;
+        const { docs } = JSON.parse(readFileSync(index));
+        console.log(JSON.stringify(asked.map((one) => matches(docs, one).map(({ location }) => location))));
+    """)
+    return folder
+
+
+FIRST = {
+    "mem0": "systems/mem0-verbatim/",
+    "zep": "systems/zep/",
+    "letta": "systems/letta/",
+    "delete": "lifecycle/",
+    "licence": "data/",
+    "license": "data/",
+    "cite": "releases/",
+    "cheapest": "trade-offs/",
+    "temporal": "benchmarks/",
+    "api key": "products/",
+}
+
+
+def test_the_search_shows_products_and_the_page_that_answers_first(ranked: Path) -> None:
+    asked = ["node", str(ranked / "js/ask.js"), str(ranked / "site" / SEARCH_INDEX), *FIRST]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    shown = dict(zip(FIRST, json.loads(done.stdout), strict=True))
+    wrong = {word: shown[word][:4] for word, first in FIRST.items() if first not in shown[word][:3]}
+    assert not wrong
+    assert [shown[word][0] for word in ("mem0", "zep", "letta")] == list(FIRST.values())[:3]
+    assert "published/" in shown["mem0"][:3], "its published scores come next"
 
 
 def test_a_chart_is_left_out_and_a_short_table_keeps_its_words() -> None:

@@ -1,6 +1,5 @@
-"""What went wrong with a run, on its page, in its file and in its items."""
+"""What went wrong with a run, on its page and in its items."""
 
-import json
 import re
 from pathlib import Path
 
@@ -42,36 +41,33 @@ def text_of(html: str) -> str:
 
 def test_a_run_that_was_sealed_without_an_analysis_is_analysed_where_its_data_is_here(built: Built) -> None:
     run = built.runs[0].run
-    data = json.loads(built.read(f"runs/{run.run_id}/failures.json"))
-    assert data["run_id"] == run.run_id
-    assert len(data["items"]) == 60
-    counts = data["summary"]
-    assert counts["right"] == run.scores.overall.correct
-    assert sum(counts["causes"].values()) == 60 - counts["right"]
+    right = run.scores.overall.correct
+    items = built.index_of(run.run_id)["items"]
+    assert len(items) == 60 and sum("cause" in line for line in items) == 60 - right
     said = text_of(page_of(built))
-    assert "Wrong answers by cause" in said
-    assert f"All evidence {counts['right']} {60 - counts['right']} {100 * counts['right'] / 60:.1f}" in said
+    assert "Wrong answers by cause" in said and f"memeval failures {run.run_id} --json" in said
+    assert f"All evidence {right} {60 - right} {100 * right / 60:.1f}" in said
 
 
 def test_each_cause_leads_to_its_items_and_the_index_names_it(built: Built) -> None:
     run = built.runs[0].run
-    index = built.index_of(run.run_id)
-    data = {row["item_id"]: row for row in json.loads(built.read(f"runs/{run.run_id}/failures.json"))["items"]}
-    assert {line["id"]: line.get("cause") for line in index["items"]} == {i: row["cause"] for i, row in data.items()}
+    items = built.index_of(run.run_id)["items"]
     causes = set(re.findall(rf"items/\?run={run.run_id}&amp;cause=([^\"]+)\"", page_of(built)))
-    assert causes == {row["cause"].replace(" ", "%20") for row in data.values() if row["cause"]}
+    assert causes == {line["cause"].replace(" ", "%20") for line in items if "cause" in line}
 
 
 def test_what_a_run_was_sealed_with_is_shown_even_where_the_data_is_not_here(tmp_path: Path) -> None:
     benchmark = FakeBenchmark(absent=True, redistribution=Redistribution.IDS)
     site = built_of(tmp_path, benchmark, Made("acme", "Acme", failures=told), Made("older", "Older"))
-    data = json.loads(site.read(f"runs/{site.runs[0].run.run_id}/failures.json"))
-    assert data["summary"]["causes"] == {"wrong time": 60 - site.runs[0].run.scores.overall.correct}
+    wrong = 60 - site.runs[0].run.scores.overall.correct
+    assert f"Wrong in total {wrong} of 60" in text_of(page_of(site))
+    assert "memeval failures" in page_of(site), "its rows are not published"
+    offered = built_of(tmp_path / "full", FakeBenchmark(), Made("offered", "Offered", failures=told))
+    assert 'download="failures.jsonl.gz">failures.jsonl.gz</a>' in page_of(offered).partition('id="outcomes"')[0]
     index = site.index_of(site.runs[0].run.run_id)
     assert {line.get("rank") for line in index["items"]} == {7, None}
     assert "Wrong answers by cause" not in page_of(site, 1)
-    assert not (site.out / "runs" / site.runs[1].run.run_id / "failures.json").exists()
-    assert not any(SECRET.encode() in path.read_bytes() for path in site.out.rglob("failures.json"))
+    assert not any(SECRET in page_of(site, number) for number in (0, 1))
 
 
 def test_an_analysis_that_knows_nothing_is_not_shown(tmp_path: Path) -> None:
@@ -82,7 +78,6 @@ def test_an_analysis_that_knows_nothing_is_not_shown(tmp_path: Path) -> None:
     site = built_of(tmp_path, FakeBenchmark(), Made("acme", "Acme", failures=nothing))
     assert "Wrong answers by cause" not in page_of(site)
     assert 'id="failures"' not in page_of(site)
-    assert list(site.out.rglob("failures.json")) == []
 
 
 @pytest.mark.parametrize("bad", [b"", b"not rows"])

@@ -75,6 +75,9 @@ def test_the_classes_of_evidence_are_counted_at_the_top(site: Path) -> None:
     assert f"Counted again from published answers {recounted} holds 57, differs 0, named file absent 1" in page
     assert "Products that also ran here 0 on none of these benchmarks" in page
     assert "memeval is not affiliated" in page
+    raw = (site / "published/index.html").read_text()
+    assert len(re.findall(r"<tr[^>]* data-product=", raw)) == raw.count('<th scope="row" data-order') > len(report)
+    assert "mv-beyond" not in raw and "hidden>" not in raw, "all rows are there without JavaScript"
 
 
 def test_a_claim_is_set_beside_our_score_of_the_same_kind_only(site: Path) -> None:

@@ -1,11 +1,12 @@
 """The search index: the sections of each page, with their words, kept from build to build.
 
-Charts and long tables are left out: nobody searches for their numbers, and on a board of many runs they are nine tenths
-of the index, which each reader who searches loads.
+Each reader who searches loads it. So charts and the numbers of long tables are left out, and of a long section the
+words after its start are kept once each.
 """
 
 import gzip
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
@@ -22,7 +23,25 @@ SEARCH_INDEX = "search/search_index.json"
 KIND = "search"
 
 LONG_TABLE = 30
-"""Rows from which on a table is left out, but for its head."""
+"""Rows from which on a table is left out, but for its head and the names of its rows."""
+
+SHOWN = 300
+"""Characters at the start of a section that are kept as they are, so that a reader sees sentences."""
+
+WORDS = {
+    "": "leaderboard board ranking best cheapest",
+    "systems/": "products systems compare licence license delete forget api key offline",
+    "products/": "licence license api key offline no llm",
+    "benchmarks/": "categories temporal time dates",
+    "trade-offs/": "cheapest cheap cost price fast fastest latency tokens",
+    "lifecycle/": "delete deletion forget erase gdpr isolation",
+    "data/": "licence license",
+    "releases/": "cite citation bibtex doi version",
+    "install/": "api key",
+}
+"""Words that people search for, and that are not in the title of the page that answers them."""
+
+_LATER_WORD = re.compile(r"(?:--)?[^\W\d][\w.-]+")
 
 _HEADINGS = frozenset(("h2", "h3", "h4", "h5", "h6"))
 _SILENT = frozenset(("script", "style", "svg", "template", "noscript", "select", "button"))
@@ -41,29 +60,50 @@ class Section:
 
 class SearchIndex:
     def __init__(self) -> None:
-        self._entries: list[object] = []
+        self._entries: list[dict[str, str]] = []
 
     def add(self, page: Page) -> None:
         """Add the sections of a page, if the search may find it."""
         if page.searchable:
-            depends = digest_of([page.url, page.title, str(page.body)])
+            depends = digest_of([page.url, page.title, page.words, str(page.body)])
             self._entries += json.loads(kept_by_name(page.url, KIND, depends, lambda: encode(entries(page))))
 
     def file(self) -> Asset:
-        return Asset(SEARCH_INDEX, encode({"docs": self._entries}))
+        """Return the index: pages before their sections, products before other pages, short texts before long ones."""
+
+        def place(entry: dict[str, str]) -> tuple[bool, bool, int, str]:
+            url, _hash, section = entry["location"].partition("#")
+            is_product = url.startswith("systems/") and url != "systems/"
+            return bool(section), not is_product, len(entry["text"]), entry["location"]
+
+        return Asset(SEARCH_INDEX, encode({"docs": sorted(self._entries, key=place)}))
 
 
 def entries(page: Page) -> list[dict[str, str]]:
     """Return the sections of a page, the page itself first, as the index has them."""
-    found = _sections(str(page.body))
     return [
-        {
-            "location": page.url if section.id is None else f"{page.url}#{section.id}",
-            "title": visible(page.title) if section.id is None else _words(section.title),
-            "text": _words(section.text),
-        }
-        for section in found
+        _lean(
+            location=page.url if section.id is None else f"{page.url}#{section.id}",
+            title=visible(page.title) if section.id is None else _words(section.title),
+            words="" if section.id is not None else f"{WORDS.get(page.url, '')} {page.words}".strip(),
+            **_divided(_words(section.text)),
+        )
+        for section in _sections(str(page.body))
     ]
+
+
+def _lean(location: str, title: str, text: str, **others: str) -> dict[str, str]:
+    return {"location": location, "title": title, "text": text} | {
+        name: value for name, value in others.items() if value
+    }
+
+
+def _divided(text: str) -> dict[str, str]:
+    """Return the start of a text, and its further words: each once, and no numbers."""
+    start = text[:SHOWN].rpartition(" ")[0] if len(text) > SHOWN else text
+    known = set(start.casefold().split())
+    later = {word.casefold(): word for word in _LATER_WORD.findall(text[len(start) :])}
+    return {"text": start, "more": " ".join(word for key, word in later.items() if key not in known)}
 
 
 def _sections(html: str) -> list[Section]:
@@ -89,6 +129,9 @@ class _Reader(HTMLParser):
         """The open heading with an anchor."""
         self._rows: list[str] | None = None
         """The text of the open body of a table."""
+        self._names: list[str] = []
+        """The text in the names of its rows."""
+        self._is_name = False
         self._count = 0
         """Its rows."""
 
@@ -104,9 +147,11 @@ class _Reader(HTMLParser):
             self._heading = tag
             self.sections.append(Section(given["id"]))
         elif tag == "tbody":
-            self._rows, self._count = [], 0
+            self._rows, self._names, self._count = [], [], 0
         elif tag == "tr":
             self._count += 1
+        elif tag in ("th", "td"):
+            self._is_name = tag == "th"
         self._space(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -117,14 +162,15 @@ class _Reader(HTMLParser):
         if tag == self._heading:
             self._heading = None
         elif tag == "tbody" and self._rows is not None:
-            if self._count < LONG_TABLE:
-                self.sections[-1].text += self._rows
+            self.sections[-1].text += self._rows if self._count < LONG_TABLE else self._names
             self._rows = None
         self._space(tag)
 
     def handle_data(self, data: str) -> None:
         if not self._silent:
             self._place().append(data)
+            if self._rows is not None and self._is_name:
+                self._names.append(f"{data} ")
 
     def _space(self, tag: str) -> None:
         if tag not in _INLINE:

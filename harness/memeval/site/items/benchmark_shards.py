@@ -13,7 +13,7 @@ from memeval.keys import ItemKey
 from memeval.records.scenario import Forget, Ingest, Question, Retain, Scenario, Step, Turn
 from memeval.site.items.run_shards import RunShards
 from memeval.site.model.benchmark_data import BenchmarkData
-from memeval.site.model.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, packed, text_reference
+from memeval.site.model.files import SHARD_BYTES, Asset, Data, encode, joined, packed, text_reference
 
 QUESTION_CHARS = 160
 """Characters of each question in the index, for the list and the search."""
@@ -45,7 +45,7 @@ def benchmark_shards(dataset: Dataset, words: bool) -> Iterator[Asset]:
     asked: dict[str, str] = {}
     held: list[bytes] = []
     files: list[str] = []
-    items = size = 0
+    size = 0
     for scenario in dataset.scenarios():
         mine = keys.get(scenario.scenario_id, [])
         held.append(encode(_scenario(scenario, mine, words)))
@@ -54,11 +54,10 @@ def benchmark_shards(dataset: Dataset, words: bool) -> Iterator[Asset]:
         if words:
             questions = {step.question_id: step.question for step in scenario.questions()}
             asked |= {key.item_id: questions.get(key.question_ids[0], "")[:QUESTION_CHARS] for key in mine}
-        items += len(mine)
-        if items >= SHARD_ITEMS or size >= SHARD_BYTES:
+        if size >= SHARD_BYTES:
             yield (shard := packed(joined("scenarios", held)))
             files.append(shard.path)
-            held, items, size = [], 0, 0
+            held, size = [], 0
     if held:
         yield (shard := packed(joined("scenarios", held)))
         files.append(shard.path)

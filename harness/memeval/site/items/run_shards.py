@@ -20,7 +20,7 @@ from memeval.records.grade import Grade
 from memeval.records.response import Response
 from memeval.site.items.calls import CallTables, PromptTable
 from memeval.site.model.benchmark_data import BenchmarkData
-from memeval.site.model.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, lean, packed, text_reference
+from memeval.site.model.files import SHARD_BYTES, Asset, Data, encode, joined, lean, packed, text_reference
 
 TEXT_CHARACTERS = 20_000
 """Maximum characters of a text in a context or among the retrieved items; its end is left out. The run's files contain
@@ -151,7 +151,7 @@ class _Shard:
 
     @property
     def is_full(self) -> bool:
-        return len(self.items) >= SHARD_ITEMS or self._size + self._lines.size >= SHARD_BYTES
+        return self._size + self._lines.size >= SHARD_BYTES
 
     def asset(self) -> Asset:
         tables = {

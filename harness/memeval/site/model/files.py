@@ -79,11 +79,9 @@ SHARED = "data/sha256/"
 LEVEL = 5
 """Level of compression: the default, 6, saves 2 % of the bytes and takes half as long again."""
 
-SHARD_ITEMS = 25
-"""Maximum number of items in a shard: small enough to load quickly, and large enough for few files."""
-
 SHARD_BYTES = 200_000
-"""Size in bytes, before compression, at which a shard is closed: some items have twenty questions."""
+"""Size in bytes, before compression, at which a shard is closed: small enough to load quickly, and large enough for few
+files that compress well."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +105,8 @@ class Page:
     """One sentence, as plain text."""
     headings: tuple[Heading, ...] = ()
     searchable: bool = True
+    words: str = ""
+    """Words by which the search finds the page like by its title."""
     wide: bool = False
     """Whether it uses the full width of the window."""
     picture: str | None = None

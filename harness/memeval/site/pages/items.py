@@ -8,11 +8,12 @@ from memeval.archive.run_cache import kept
 from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.board import BoardRow
 from memeval.records.base import digest_of
+from memeval.records.run import Run
 from memeval.records.track import Redistribution
 from memeval.site.items.benchmark_shards import kept_benchmark_shards
 from memeval.site.items.failure_tables import run_failures
 from memeval.site.items.run_shards import RunShards, depends_on, kept_shards
-from memeval.site.model.content import SiteModel
+from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Page, encode, file_bytes, shared_again
 from memeval.site.model.labels import SLICE_LABELS, VALUE_LABELS
 from memeval.site.model.urls import issue_form, run_url, segment
@@ -62,6 +63,7 @@ class ItemsPage(Publisher):
             return
         run, benchmark = row.run, site.benchmark_of(row.run.track)
         data, judge = benchmark.data[run.track.data_digest], judge_note(site, run.track)
+        words = site.text_allowed(row)
         head = {
             "run_id": run.run_id,
             "run_url": run_url(run.run_id),
@@ -70,6 +72,7 @@ class ItemsPage(Publisher):
             "categories": {plan.name: benchmark.category_title(plan.name) for plan in run.track.categories},
             "benchmark_data": datasets.get(data.key),
             "benchmark_missing": data.missing,
+            "elsewhere": [] if words else text_commands(run, benchmark),
             "labels": {**VALUE_LABELS, "slices": SLICE_LABELS},
             "measure": None if run.scores.overall.points is None else benchmark.headline(run.track),
             "judge": {
@@ -81,9 +84,7 @@ class ItemsPage(Publisher):
                 "asked": judge.asked,
             },
         }
-        words = site.text_allowed(row)
         failures = run_failures(site, row)
-
         depends = digest_of([head, depends_on(words, data.is_here), failures and failures.digest])
 
         @cache
@@ -101,6 +102,15 @@ class ItemsPage(Publisher):
 
         for path in json.loads(kept(row.folder, FILES, depends, lambda: encode(list(contents())))):
             yield shared_again(path, partial(_content, contents, path))
+
+
+def text_commands(run: Run, benchmark: BenchmarkView) -> list[str]:
+    """Return the commands that show text which may not be published: how to get the data, then the run with it."""
+    name = benchmark.id.partition("@")[0]
+    formats = benchmark.benchmark.formats if benchmark.benchmark else ()
+    own = [each.name for each in formats if each.writer][:1]
+    exports = [f"memeval export {run.run_id} --format {form} --to {form}.json" for form in own]
+    return [f"memeval data list {name}", *exports]
 
 
 def _content(contents: Callable[[], Mapping[str, bytes]], path: str) -> bytes:

@@ -301,6 +301,7 @@ class PublishedPages(Publisher):
             headings=(Heading("verdicts", "What the verdicts mean"), Heading("corrections", "Our own corrections"))
             if report
             else (),
+            words=" ".join(products.values()),
             wide=True,
         )
         for file in site.regraded:
@@ -349,6 +350,7 @@ class PublishedPages(Publisher):
                 address=part_address,
                 signs=SIGNS,
             ),
+            searchable=False,
         )
 
 

@@ -34,7 +34,7 @@ from memeval.site.table.spending import total_cost
 
 GRADES = "grades.jsonl"
 
-FAILURES = "failures.json"
+FAILURES = "failures.jsonl"
 
 LOG = "log.jsonl"
 
@@ -87,8 +87,6 @@ class RunPages(Publisher):
         failures = run_failures(site, row)
         if failures is not None and not failures.says_something:
             failures = None
-        if failures is not None:
-            yield Asset(f"{url}{FAILURES}", failures.read, failures.digest)
         # If a benchmark's text may not be published, its rows contain references instead.
         offered = words or run.redistribution is Redistribution.IDS
         yield Asset(f"{url}files/run.json", row.folder.head_bytes)
@@ -176,7 +174,7 @@ class RunPage:
                 samples=[sample_note(row, event) for event in row.samples],
                 measured=_measured(run),
                 failures=counts,
-                failures_url=f"{url}{FAILURES}",
+                failures_file=FAILURES,
                 cause_meanings=MEANINGS,
                 interfaces=INTERFACES,
                 state_label=lambda state: label(GradeState(state)) if state in set(GradeState) else state,
