@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
+from memeval.records.run import SystemKind
 from memeval.site import build
 from memeval.site.frame.search_index import LONG_TABLE, SEARCH_INDEX, SHOWN, entries
 from memeval.site.model.files import Page, assets_root
@@ -66,6 +67,7 @@ def ranked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ranked")
     for slug, name in (("mem0-verbatim", "mem0 (open source), verbatim"), ("zep", "Zep"), ("letta", "Letta")):
         make_run(folder / "results", Made(slug, name), FakeBenchmark())
+    make_run(folder / "results", Made("soft-delete", "Soft delete", kind=SystemKind.CONTROL), FakeBenchmark())
     published_board(folder)
     build(folder / "results", folder / "site", find=lambda _name: FakeBenchmark())
     shutil.copytree(assets_root() / "site/assets/js", folder / "js")
@@ -102,6 +104,7 @@ def test_the_search_shows_products_and_the_page_that_answers_first(ranked: Path)
     shown = dict(zip(FIRST, json.loads(done.stdout), strict=True))
     wrong = {word: shown[word][:4] for word, first in FIRST.items() if first not in shown[word][:3]}
     assert not wrong
+    assert shown["delete"].index("lifecycle/") < shown["delete"].index("systems/soft-delete/"), "a control comes last"
     assert [shown[word][0] for word in ("mem0", "zep", "letta")] == list(FIRST.values())[:3]
     assert "published/" in shown["mem0"][:3], "its published scores come next"
 

@@ -17,6 +17,8 @@ from memeval.archive.run_cache import kept_by_name
 from memeval.records.base import digest_of
 from memeval.site.model.files import Asset, Page, encode
 from memeval.site.model.text import day, visible
+from memeval.site.model.urls import system_url
+from memeval.systems.controls import all_controls
 
 SEARCH_INDEX = "search/search_index.json"
 
@@ -69,12 +71,13 @@ class SearchIndex:
             self._entries += json.loads(kept_by_name(page.url, KIND, depends, lambda: encode(entries(page))))
 
     def file(self) -> Asset:
-        """Return the index: pages before their sections, products before other pages, short texts before long ones."""
+        """Return the index: pages before sections, products first, controls last, short texts before long ones."""
+        controls = {system_url(slug) for slug in all_controls()}
 
-        def place(entry: dict[str, str]) -> tuple[bool, bool, int, str]:
+        def place(entry: dict[str, str]) -> tuple[bool, bool, bool, int, str]:
             url, _hash, section = entry["location"].partition("#")
-            is_product = url.startswith("systems/") and url != "systems/"
-            return bool(section), not is_product, len(entry["text"]), entry["location"]
+            is_system = url.startswith("systems/") and url != "systems/"
+            return bool(section), url in controls, not is_system, len(entry["text"]), entry["location"]
 
         return Asset(SEARCH_INDEX, encode({"docs": sorted(self._entries, key=place)}))
 
