@@ -56,6 +56,7 @@ def test_a_keyboard_reaches_everything_in_order_and_shows_where_it_is(wide: Visi
         expect(page.locator(".mv-pair")).to_be_visible()
     if "weights" in path:
         expect(page.locator(".mv-sliders:visible")).to_be_visible()
+    expect(page.locator("html[data-awake]")).to_be_attached()
     every, places, faults = walk(page, 500)
     assert faults == []
     assert places == list(range(every))

@@ -105,6 +105,7 @@ def test_both_releases_load_the_shared_data(opened: Visit, board: Served) -> Non
         page = opened.go(f"{version}/items/?run={run}")
         expect(page.locator(".mv-item h2")).to_be_visible()
         page = opened.go(f"{version}/runs/{run}/")
+        page.get_by_text("Files with their digests").click()
         with page.expect_download() as download:
             page.get_by_role("link", name="responses.jsonl.gz").click()
         assert download.value.suggested_filename == "responses.jsonl.gz"

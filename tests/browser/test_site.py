@@ -539,6 +539,7 @@ def test_a_badge_is_drawn_and_its_markdown_has_whole_addresses(wide: Visit) -> N
 
 def test_a_chart_becomes_interactive_when_asked(wide: Visit) -> None:
     page = wide.go(BOARD)
+    page.locator("summary", has_text="Score against tokens").click()
     assert page.locator(".mv-drawing > svg").count() >= 1
     page.get_by_role("button", name="Open interactive chart").first.click()
     expect(page.locator(".vega-embed svg").first).to_be_visible(timeout=20_000)

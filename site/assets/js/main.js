@@ -14,11 +14,13 @@ const PARTS = [
   ["table[data-compared]", "picks", "picks"],
 ];
 const place = (name) => page.querySelector(`[data-${name}]`);
+const waking = [];
 if (page.querySelector("[data-switch]")) (await import("./tabs.js")).tabs(page);
 for (const [selector, file, ...names] of PARTS) {
-  if (page.querySelector(selector)) import(`./${file}.js`).then((module) => names.forEach((name) => module[name](page)));
+  if (page.querySelector(selector)) waking.push(import(`./${file}.js`).then((module) => names.forEach((name) => module[name](page))));
 }
 for (const name of ["items", "verify", "compare"]) {
-  if (place(name)) import(`./${name}.js`).then((module) => module[name](place(name)));
+  if (place(name)) waking.push(import(`./${name}.js`).then((module) => module[name](place(name))));
 }
-if (place("weights") || query().has("weights")) import("./weights.js").then(({ weights }) => weights(page));
+if (place("weights") || query().has("weights")) waking.push(import("./weights.js").then(({ weights }) => weights(page)));
+Promise.allSettled(waking).then(() => { page.documentElement.dataset.awake = ""; });

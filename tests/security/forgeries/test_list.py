@@ -80,7 +80,7 @@ LIST: dict[str, str] = {
     "A conformance report": "test_a_report_that_contradicts_itself_is_found",
     "An audit of the rules": "test_an_edited_audit_of_the_rules_is_found",
     "An unsigned ledger": "not signed",
-    "A `CNAME`": "test_a_domain_that_is_not_the_boards_is_found",
+    "A `CNAME`": "test_what_does_not_belong_around_the_versions_is_found",
     "Every verdict of a file": "test_turned_verdicts_are_found_with_the_published_file_and_named_without",
 }
 """By the first words of a row: the test that tries the forgery, or what a reader sees."""

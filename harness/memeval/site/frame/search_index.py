@@ -7,10 +7,12 @@ words after its start are kept once each.
 import gzip
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from html import escape
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import quote
 
 from memeval.archive.run_cache import kept_by_name
@@ -19,6 +21,7 @@ from memeval.site.model.files import Asset, Page, encode
 from memeval.site.model.text import day, visible
 from memeval.site.model.urls import system_url
 from memeval.systems.controls import all_controls
+from memeval.toml import parse_toml
 
 SEARCH_INDEX = "search/search_index.json"
 
@@ -30,18 +33,7 @@ LONG_TABLE = 30
 SHOWN = 300
 """Characters at the start of a section that are kept as they are, so that a reader sees sentences."""
 
-WORDS = {
-    "": "leaderboard board ranking best cheapest",
-    "systems/": "products systems compare licence license delete forget api key offline",
-    "products/": "licence license api key offline no llm",
-    "benchmarks/": "categories temporal time dates",
-    "trade-offs/": "cheapest cheap cost price fast fastest latency tokens",
-    "lifecycle/": "delete deletion forget erase gdpr isolation",
-    "data/": "licence license",
-    "releases/": "cite citation bibtex doi version",
-    "install/": "api key",
-}
-"""Words that people search for, and that are not in the title of the page that answers them."""
+WORDS = Path(__file__).with_name("search_words.toml")
 
 _LATER_WORD = re.compile(r"(?:--)?[^\W\d][\w.-]+")
 
@@ -50,6 +42,11 @@ _SILENT = frozenset(("script", "style", "svg", "template", "noscript", "select",
 _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "code", "em", "i", "mark", "small", "span", "strong", "sub", "sup", "wbr")
 )
+
+
+@cache
+def searched_for() -> Mapping[str, str]:
+    return parse_toml(WORDS.read_bytes(), WORDS).data
 
 
 @dataclass
@@ -88,7 +85,7 @@ def entries(page: Page) -> list[dict[str, str]]:
         _lean(
             location=page.url if section.id is None else f"{page.url}#{section.id}",
             title=visible(page.title) if section.id is None else _words(section.title),
-            words="" if section.id is not None else f"{WORDS.get(page.url, '')} {page.words}".strip(),
+            words="" if section.id is not None else f"{searched_for().get(page.url, '')} {page.words}".strip(),
             **_divided(_words(section.text)),
         )
         for section in _sections(str(page.body))
