@@ -155,7 +155,7 @@ function whole(table, runs, rows) {
     make("td", { class: "mv-num" }, run.values[0], run.interval ? make("span", { class: "mv-note" }, `${run.interval[0]} to ${run.interval[1]}`) : null),
     make("td", {}, run.control ? "–" : run.standing)));
   return make("section", {}, make("p", { class: "mv-trackline" }, table.summary), sentences,
-    plainTable("Compared runs", ["System", "Composite score, %", "Rank"], make("tbody", {}, body), "mv-compare"));
+    plainTable("Compared runs", ["System", `${table.values[0].title}, %`, "Rank"], make("tbody", {}, body), "mv-compare"));
 }
 
 function sentence(first, second, found) {

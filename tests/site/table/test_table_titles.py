@@ -5,6 +5,7 @@ from typing import Any
 from memeval.leaderboard.board import BoardTable
 from memeval.records.track import Track
 from memeval.site.model.content import BenchmarkView
+from memeval.site.table.metrics import columns
 from tests.site.factory import FakeBenchmark, track
 
 BENCHMARK = FakeBenchmark()
@@ -34,3 +35,10 @@ def test_a_table_whose_runs_are_all_superseded_says_so_beside_its_successor_only
         "Fake benchmark: systems answer, superseded",
     ]
     assert titles((other, False)) == ["Fake benchmark: systems answer"]
+
+
+def test_the_column_of_the_score_is_called_by_what_it_is() -> None:
+    table = BoardTable(track(BENCHMARK), ())
+    view = BenchmarkView("fake@1", BENCHMARK.info, None, {}, (table,), BENCHMARK.info.redistribution, BENCHMARK)
+    (score,) = (column for column in columns(table, view, lambda _row: ()) if column.name == "composite")
+    assert score.title == view.score_name(table.track) == "Composite of accuracy"

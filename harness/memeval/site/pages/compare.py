@@ -64,13 +64,14 @@ def _table(view: TableView, pairs: TablePairs) -> Data:
     weights = dict(zip(pairs.names, pairs.samples.weights, strict=True))
     compared = {row.folder.path for row in pairs.rows}
     facts = [column for column in view.columns if column.group in FACTS]
+    score = view.benchmark.score_name(view.table.track)
     return {
         "title": view.title,
         "summary": view.summary,
         "values": [
             {
                 "name": name,
-                "title": view.benchmark.category_title(name) if name in plan else "Composite score",
+                "title": view.benchmark.category_title(name) if name in plan else score,
                 "items": int((weights[name] > 0).sum()),
             }
             for name in pairs.names

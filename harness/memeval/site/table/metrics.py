@@ -1,6 +1,7 @@
 """All columns of the leaderboard. Tables, downloads and charts use this list and know no metric by name."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from memeval.grading.scoring import task_average
@@ -38,7 +39,7 @@ def columns(table: BoardTable, benchmark: BenchmarkView, marks: Marks, own: Colu
     return (
         RANK,
         _system_column(marks),
-        COMPOSITE,
+        replace(COMPOSITE, title=benchmark.score_name(table.track)),
         *((own,) if own else ()),
         BASELINE,
         GAP,
@@ -149,8 +150,8 @@ COMPOSITE = _share(
     name="composite",
     title="Composite score",
     group=ColumnGroup.SCORE,
-    help="Weighted mean of the category scores, with its 95 % confidence interval. All planned questions count; "
-    "failed or missing answers count as wrong. It leads to the run, with every answer and grade.",
+    help="Weighted mean of the category scores, the composite, with its 95 % confidence interval. All planned "
+    "questions count; failed or missing answers count as wrong. It leads to the run, with every answer and grade.",
     read=_composite,
     first=True,
 )
