@@ -66,6 +66,8 @@ def test_what_a_run_was_sealed_with_is_shown_even_where_the_data_is_not_here(tmp
     assert 'download="failures.jsonl.gz">failures.jsonl.gz</a>' in page_of(offered).partition('id="outcomes"')[0]
     index = site.index_of(site.runs[0].run.run_id)
     assert {line.get("rank") for line in index["items"]} == {7, None}
+    full = offered.index_of(offered.runs[0].run.run_id)
+    assert (index["words"], full["words"]) == (False, True), "the page says where private text is only if it has none"
     assert "Wrong answers by cause" not in page_of(site, 1)
     assert not any(SECRET in page_of(site, number) for number in (0, 1))
 
