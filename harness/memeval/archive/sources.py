@@ -63,7 +63,8 @@ def store_source(results: Path, slug: str, digest: Digest, files: Mapping[str, P
 
     The folder appears whole or not at all.
 
-    ``slug``: the slug of the submission, without a variant. Returns: ``None`` if the source is stored; else why not, as
+    ``slug``: the slug of the submission, without a variant.
+    Returns: ``None`` if the source is stored; else why not, as
     a phrase. Raises BadInput: the folder cannot be written.
     """
     folder = source_path(results, slug, digest, _manifest_bytes(files))

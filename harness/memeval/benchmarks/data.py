@@ -51,7 +51,8 @@ def pull(source: Source, folder: Path, progress: Progress | None = None) -> Path
 
     The bytes go into a ``.part`` file, which gets its final name once size and digest match. Raises ``BadInput``: the
     file does not exist, the connection was cut, the disk is full, or the digest does not match. Only a resumable
-    ``.part`` file stays. ``folder``: where it goes; created if missing. Returns: The file.
+    ``.part`` file stays. ``folder``: where it goes; created if missing.
+    Returns: The file.
     """
     # Imported here because most runs only read data, and HTTP and locks take long to import.
     from memeval.benchmarks.download import download

@@ -44,7 +44,8 @@ class Grader(Protocol):
 
         ``scenario``: the complete scenario of its questions, not the reduced view of a control. ``responses``: the last
         attempt at each of the item's questions, in the key's order. ``judge``: the judge; graders without cases do not
-        use it. Returns: The grade. An item takes the first outcome among its responses that is not ``ok``.
+        use it.
+        Returns: The grade. An item takes the first outcome among its responses that is not ``ok``.
         """
 
 

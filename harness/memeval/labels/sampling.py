@@ -23,7 +23,8 @@ def draw(files: Iterable[Graded], wanted: Mapping[Cell, int], seed: int) -> tupl
 
     The rows of a stratum are put in the order of a digest of seed and row, and the first ones are drawn: a simple
     random sample that anyone can draw again. ``wanted``: rows of each category of each file, by the verdicts of judge
-    and rules. A smaller stratum is drawn whole. Returns: The strata that have rows, and the drawn rows by label id.
+    and rules. A smaller stratum is drawn whole.
+    Returns: The strata that have rows, and the drawn rows by label id.
     Raises BadInput: a file has no verdicts of a judge or of the rules.
     """
     strata, drawn = [], []

@@ -11,7 +11,8 @@ COST = "usd_per_item"
 def best_for_their_cost(cells: Iterable[MatrixCell]) -> list[MatrixCell]:
     """Return the cells on the Pareto front: every cheaper cell scores less, and every better cell costs more.
 
-    ``cells``: cells of one track. Cells without a score or a known cost are ignored. Returns: The cells, the cheapest
+    ``cells``: cells of one track. Cells without a score or a known cost are ignored.
+    Returns: The cells, the cheapest
     first.
     """
     placed = [

@@ -31,7 +31,8 @@ def cohen_kappa(table: Sequence[Sequence[int]]) -> Kappa | None:
                          + (1 - κ)² Σ_{i≠j} p_ij (p_.i + p_j.)²
                          - [κ - p_e (1 - κ)]²
 
-    ``table``: counts, square; rows are the first rater's classes, columns the second rater's. Returns: ``None`` if
+    ``table``: counts, square; rows are the first rater's classes, columns the second rater's.
+    Returns: ``None`` if
     there are no items, or if a rater used one class only: kappa is then undefined. Raises ValueError: the table is not
     square, or has a negative count.
     """

@@ -95,7 +95,8 @@ def disagreement(scores: Array, weights: Array, cluster: Places, category: Place
     the spread between clusters: ``spread² Σ_k a_k²``, with the weight ``a_k`` of cluster ``k``. A mean over pairs of
     squared differences is twice a variance over systems, so no pair is looked at. ``scores``: score of each item in [0,
     1], shape (systems, items). ``weights``: weight of each item in the value, shape (items,). ``category``: number of
-    the category of each item; a category of the value is a sample of its own. Returns: ``None`` with fewer than two
+    the category of each item; a category of the value is a sample of its own.
+    Returns: ``None`` with fewer than two
     systems.
     """
     if len(scores) < 2:

@@ -119,7 +119,8 @@ def pair_tests(
     sum each difference for each pattern: a difference of sums is a sum of differences. ``parts``: parts of each value,
     shape (rows, values, clusters). A value is the sum of its parts. ``first``: index of the first row of each pair,
     shape (pairs,). ``second``: index of the second row of each pair, shape (pairs,). ``patterns``: use at most the
-    first patterns: a simulation with fewer is faster, and the test still exact. Returns: Arrays of shape (values,
+    first patterns: a simulation with fewer is faster, and the test still exact.
+    Returns: Arrays of shape (values,
     pairs).
     """
     rows, values, _clusters = parts.shape

@@ -93,7 +93,8 @@ def chance_of_more(earlier: Sequence[float], new: float) -> float:
     ``t = (x - m) / (s sqrt(1 + 1/n))`` with ``n - 1`` degrees of freedom: Student's prediction interval for one future
     observation (Hahn and Meeker 1991, Statistical Intervals, section 4.5).
 
-    ``earlier``: at least two values. Returns: A low value if ``new`` is higher than chance explains.
+    ``earlier``: at least two values.
+    Returns: A low value if ``new`` is higher than chance explains.
     """
     excess = new - statistics.fmean(earlier)
     error = statistics.stdev(earlier) * math.sqrt(1 + 1 / len(earlier))

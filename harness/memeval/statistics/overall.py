@@ -163,7 +163,8 @@ def drawn_weightings(benchmarks: int, draws: int = WEIGHTINGS) -> Array:
 def ranks_by(values: Array) -> Array:
     """Return the rank of each system, 1 for the highest value; equal values share the better rank.
 
-    ``values``: shape (..., systems). Returns: Whole numbers, shape (..., systems).
+    ``values``: shape (..., systems).
+    Returns: Whole numbers, shape (..., systems).
     """
     order = np.argsort(-values, axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)

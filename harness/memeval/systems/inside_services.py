@@ -58,7 +58,8 @@ def vector_version(postgres: Path) -> str | None:
 def start(services: list[dict[str, str]]) -> dict[str, str]:
     """Start services, wait until they answer, and return the variables with their addresses.
 
-    ``services``: each with its ``name`` and the ``variable`` that takes its address. Returns: For each service its
+    ``services``: each with its ``name`` and the ``variable`` that takes its address.
+    Returns: For each service its
     variable with a loopback URL, and ``{variable}_SOCKET`` with its Unix socket: a path for. Redis, a URL with the
     folder for PostgreSQL. Raises SystemExit: a service cannot be started; the text says why.
     """

@@ -26,7 +26,8 @@ class ClassMethods:
 def methods_in(file: Path, class_name: str | None = None) -> ClassMethods | None:
     """Return the adapter class of a file, and its methods.
 
-    ``class_name``: the class; ``None`` for the only adapter class of the file. Returns: ``None`` if only a run shows
+    ``class_name``: the class; ``None`` for the only adapter class of the file.
+    Returns: ``None`` if only a run shows
     them: the class has a base class, a decorator or methods that code adds.
     """
     try:

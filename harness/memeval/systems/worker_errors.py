@@ -67,9 +67,9 @@ def details(error: BaseException, calls: Any, worker: str) -> dict[str, Any]:
     """Return where an error happened and what caused it.
 
     ``calls``: the worker's calls, with the adapter's folder, its instance and the method that was running. ``worker``:
-    the worker's file, as its code names it: its frames are left out. Returns: ``trace``: frames, innermost last.
-    ``at``: the adapter's own innermost frame, such as. ``adapter.py:12 in query``; blank if there is none. ``cause``
-    and ``about``: see :func:`cause_of`.
+    the worker's file, as its code names it: its frames are left out.
+    Returns: ``trace``: frames, innermost last. ``at``: the adapter's own innermost frame, such as ``adapter.py:12 in
+    query``; blank if there is none. ``cause`` and ``about``: see :func:`cause_of`.
     """
     frames = [frame for frame in frames_of(error) if frame[0] not in (worker, details.__code__.co_filename)]
     trace = [cut(f"{file}:{line} in {name}") for file, line, name in frames if not file.startswith("<frozen")]

@@ -71,7 +71,8 @@ def answer_all(calls: Any, requests: list[dict[str, Any]], write: Callable[[str]
 def converse(calls: Any, first: list[dict[str, Any]], lines: Any, write: Callable[[str], None]) -> list[dict[str, Any]]:
     """Make calls at the same time, until one arrives that must be made alone.
 
-    ``first``: requests that have arrived; the first of them may be made together with others. Returns: The requests
+    ``first``: requests that have arrived; the first of them may be made together with others.
+    Returns: The requests
     from the one that must be made alone; none at the end of the input. All others have their replies.
     """
     loop, together = calls.event_loop(), Together(calls, write)

@@ -409,12 +409,12 @@ def _correct(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Seque
     return stored.correct(row), sum(grade.state.is_error for grade in stored.grades(row))
 
 
-@rule(r"^(Composite score|Published rule): ([\d.]+) %$")
+@rule(r"^(Composite of \w+|Published rule): ([\d.]+) %$")
 def _composite(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
     return found[1], percent(stored.composite(stored.run(sentence.page), "published" if "rule" in found[1] else ""))
 
 
-@rule(r"^(Composite score|Published rule): ([\d.]+)–([\d.]+)$")
+@rule(r"^(Composite of \w+|Published rule): ([\d.]+)–([\d.]+)$")
 def _interval(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
     scores = stored.run(sentence.page).run.scores
     interval = (scores.alternates["published"] if "rule" in found[1] else scores.composite).interval

@@ -39,7 +39,8 @@ def exact(keys: Sequence[ItemKey], total: int, quotas: Quotas, seed: int) -> tup
 
     Conversations get quotas of the total, and categories get quotas of their conversation. A quota takes the questions
     with the smallest ``K(x) = sha256("seed:x")``, so that the sample stays stable if the data grows. ``quotas``:
-    :func:`equal` or :func:`proportional`. Returns: By conversation in the order of the file, then by category name,
+    :func:`equal` or :func:`proportional`.
+    Returns: By conversation in the order of the file, then by category name,
     then by hash.
     """
     groups = _grouped(keys)

@@ -98,7 +98,8 @@ def error_at(lines: Sequence[str]) -> int | None:
 def cause_in(lines: Sequence[str], folders: Sequence[str]) -> str:
     """Return the last error in printed lines, with the program's own file and line if its stack is printed.
 
-    ``folders``: the folders of the program's files, absolute; none to name no position. Returns: Such as ``KeyError:
+    ``folders``: the folders of the program's files, absolute; none to name no position.
+    Returns: Such as ``KeyError:
     'index' (server.py:41)``; blank if no line looks like an error.
     """
     index = error_at(lines)

@@ -127,7 +127,8 @@ def run_tool(command: Sequence[str | Path], folder: Path, environment: Mapping[s
 def uv_settings(pip: Installer | None) -> dict[str, str]:
     """Return variables that give uv the indexes of pip's configuration, which uv does not read.
 
-    ``pip``: the pip; ``None`` if absent. Returns: The variables; empty if variables of uv name an index.
+    ``pip``: the pip; ``None`` if absent.
+    Returns: The variables; empty if variables of uv name an index.
     """
     if pip is None or any(
         re.fullmatch(r"UV_(DEFAULT_INDEX|INDEX.*|EXTRA_INDEX_URL|FIND_LINKS)", n) for n in os.environ
