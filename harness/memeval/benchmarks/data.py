@@ -109,7 +109,7 @@ def unpacked(file: Path, largest: int, remedy: str) -> bytes:
 
 
 def git_object(data: bytes) -> str:
-    """Return the name that git gives to a file: SHA-1 of a header and its bytes. A repository publishes no other one."""
+    """Return the name that git gives to a file: SHA-1 of a header and its bytes."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from memeval.benchmarks.beam.keys import BeamKey
-from memeval.grading.base import RuleGrader, first_failure, only, row
+from memeval.grading.base import Grader, RuleGrader, first_failure, only, row
 from memeval.grading.evidence import TurnIndex, index_of, measures
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
@@ -40,7 +40,9 @@ class BeamRetrieval(RuleGrader):
             early = relevant.intersection(messages_of(history, within(history, response.items or (), tokens)))
             metrics[f"recall_{tokens}_tokens"] = len(early) / len(relevant)
             metrics[f"recall_all_{tokens}_tokens"] = float(len(early) == len(relevant))
-        reason = f"{round(found[HEADLINE] * len(relevant))} of {len(relevant)} messages are among the first 10."
+        reason = (
+            f"{round(found[HEADLINE] * len(relevant))} of {len(relevant)} messages of evidence are among the first 10."
+        )
         return row(
             item,
             self.name,
@@ -69,5 +71,5 @@ def within(history: TurnIndex, items: Sequence[RetrievedItem], tokens: int) -> S
     return items
 
 
-GRADERS: Mapping[str, RuleGrader] = {"retrieval": BeamRetrieval()}
+GRADERS: Mapping[str, Grader] = {"retrieval": BeamRetrieval()}
 """The grader of each protocol."""

@@ -31,6 +31,8 @@ _RESTORE = "Restore the released file."
 _QUESTIONS = ("probing_questions/probing_questions.json", "probing_questions.json")
 _REFERENCES = ("answer", "ideal_response", "ideal_answer", "ideal_summary", "expected_compliance")
 
+_DASHES = "--"
+
 _MARK = "->->"
 _MARKER = re.compile(r"\s*->->\s*\d+,(?:[^\n]*\Z|\s*(?:N/A|\d+)\)?)")
 """Where a message was planned: batch and bullet of the author's plan, at the end of most messages of the user. A marker
@@ -287,14 +289,15 @@ def _question(ability: Ability, number: int, raw: Any, label: str, where: Path) 
 
 
 def _ids(value: Any, label: str, where: Path) -> Iterator[int]:
-    """Yield the ids of evidence: they are a list, a list of lists, or an object of lists."""
-    if value is None:
+    """Yield the ids of evidence: a list, a list of lists, or an object of lists. One released list has a dash line."""
+    if value is None or value == _DASHES:
         return
     if type(value) is int:
         yield value
         return
     if not isinstance(value, dict | list):
-        raise BadInput(f"{label}: 'source_chat_ids' has something that is not a whole number.", where=where)
+        problem = f"{label}: 'source_chat_ids' has something that is not a whole number."
+        raise BadInput(problem, where=where, remedy=_RESTORE)
     for each in value.values() if isinstance(value, dict) else value:
         yield from _ids(each, label, where)
 
