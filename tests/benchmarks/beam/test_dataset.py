@@ -292,6 +292,10 @@ def test_errata_replace_the_rubric_or_the_evidence(dataset: BeamDataset) -> None
     better = dataset.corrected(key, erratum(ErratumKind.WRONG_ANSWER, ("4 days", "from Monday"))).key
     assert isinstance(better, BeamKey)
     assert better.rubric == ("4 days", "from Monday") and better.expected == "4 days; from Monday"
+    order = next(key for key in dataset.answer_keys() if key.item_id == f"{CHAT}:event-ordering:1")
+    sorted_anew = dataset.corrected(order, erratum(ErratumKind.WRONG_ANSWER, ("3", "1", "2"))).key
+    assert isinstance(sorted_anew, BeamKey)
+    assert sorted_anew.rubric == ("Selling the oar", "The colour of the kayak", "The day of paddling")
     moved = dataset.corrected(key, erratum(ErratumKind.WRONG_EVIDENCE, "4"))
     assert moved.evidence == ("s002",) and moved.key.relevant_turns == ("s002:t01",)
 

@@ -94,13 +94,15 @@ class BeamDataset(Dataset):
     def corrected(self, key: ItemKey, erratum: Erratum) -> ItemKey:
         """Return a key with the correction of an erratum applied.
 
-        ``erratum``: ``wrong_answer`` with the correct rubric, a text per sentence, or ``wrong_evidence`` with the ids
-        of messages. Raises ``BadInput``: the entry has no correction in one of these forms.
+        ``erratum``: ``wrong_answer`` with the correct rubric, a text per sentence, or with the correct order of all its
+        sentences, by their places from 1; or ``wrong_evidence`` with the ids of messages. Raises ``BadInput``: the
+        entry has no correction in one of these forms.
         """
         given = (erratum.corrected,) if isinstance(erratum.corrected, str) else erratum.corrected or ()
         own = key.key_as(BeamKey, "BEAM")
         if erratum.kind is ErratumKind.WRONG_ANSWER and given and all(text.strip() for text in given):
-            better = own.model_copy(update={"reference": "; ".join(given), "rubric": given})
+            rubric = _reordered(own.rubric, given)
+            better = own.model_copy(update={"reference": "; ".join(rubric), "rubric": rubric})
             return key.model_copy(update={"key": better})
         if erratum.kind is ErratumKind.WRONG_EVIDENCE and given and all(text.isdecimal() for text in given):
             turns = self._opened(key.scenario_id).located([int(text) for text in given], key.item_id)
@@ -141,6 +143,12 @@ class BeamDataset(Dataset):
 
     def _scenario(self, name: str) -> Scenario:
         return self._opened(name).scenario(self._chats[name].asked())
+
+
+def _reordered(rubric: Sequence[str], given: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a rubric in the order of the given places, if these are places; else what is given."""
+    places = {str(place): sentence for place, sentence in enumerate(rubric, 1)}
+    return tuple(places[place] for place in given) if places.keys() == set(given) else given
 
 
 def _sessions_of(turns: Sequence[str]) -> tuple[str, ...] | None:
