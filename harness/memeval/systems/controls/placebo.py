@@ -23,32 +23,39 @@ SENTENCES = (
     "{who} said that {place} has changed, and that the {thing} is still there.",
     "I am taking the {thing} along to {place} and will give it to {who}.",
 )
-STARTS = ("bro", "dva", "fle", "gru", "kva", "plo", "skre", "sna", "tri", "vlo", "zha", "zwe")
-MIDDLES = ("dri", "gva", "kle", "lzo", "mbu", "nkra", "rvi", "stu", "vdo", "zgle")
-ENDS = {
-    "who": ("bix", "dok", "lgu", "tzen"),
-    "place": ("brovo", "gvad", "lmux", "nzek"),
-    "thing": ("bble", "drup", "vik"),
-}
+INVENTED = (
+    ("Brundil", "Abrezhum", "brivock"),
+    ("Dwelka", "Calvedrin", "dolfren"),
+    ("Gorphina", "Dunquary", "frindlet"),
+    ("Huldrix", "Fjarnwick", "gromple"),
+    ("Jastovan", "Hibrenza", "jolvane"),
+    ("Klymber", "Kazendrop", "klimmet"),
+    ("Nebrisk", "Mulvengard", "muvrack"),
+    ("Pelthis", "Ostrivane", "plavett"),
+    ("Quillavo", "Pruxholt", "sklarn"),
+    ("Rhazill", "Svelkund", "wembrick"),
+)
+"""People, places and things, ten of each."""
+COUNT = len(SENTENCES) * len(INVENTED)
+STEP = 67
+"""From one text of a reply to the next: it has no common divisor with ``COUNT``, so every text comes once."""
 
 
-def choose(options: tuple[str, ...], *seed: object) -> str:
-    """Return one of the options, always the same for a seed."""
-    digest = hashlib.sha256("\n".join(map(repr, seed)).encode()).digest()
-    return options[int.from_bytes(digest[:8], "big") % len(options)]
+def text(number: int) -> str:
+    """Return the text with a number from 0 to ``COUNT - 1``."""
+    row, pattern = divmod(number, len(SENTENCES))
+    return SENTENCES[pattern].format(
+        who=INVENTED[row][0],
+        place=INVENTED[(row + pattern) % len(INVENTED)][1],
+        thing=INVENTED[(row - pattern) % len(INVENTED)][2],
+    )
 
 
-def invented(kind: str, *seed: object) -> str:
-    """Return a word that no language has. ``kind``: ``who``, ``place`` or ``thing``."""
-    parts = (choose(parts, name, kind, *seed) for name, parts in enumerate((STARTS, MIDDLES, ENDS[kind])))
-    word = "".join(parts)
-    return word if kind == "thing" else word.capitalize()
-
-
-def sentence(query: str, number: int) -> str:
-    """Return the sentence with a number, from 0, for a query."""
-    words = {kind: invented(kind, query, number) for kind in ENDS}
-    return choose(SENTENCES, "sentence", query, number).format(**words)
+def numbers(query: str, count: int) -> list[int]:
+    """Return the numbers of different texts; the query decides which of them is the first."""
+    digest = hashlib.sha256(query.encode(errors="surrogatepass")).digest()
+    first = int.from_bytes(digest[:8], "big")
+    return [(first + STEP * place) % COUNT for place in range(min(count, COUNT))]
 
 
 class Placebo:
@@ -58,23 +65,21 @@ class Placebo:
         self.reset()
 
     def reset(self) -> None:
-        self.texts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         """How many texts each user has."""
 
     def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
-        self.texts[""] += len(session["turns"])
+        self.counts[""] += len(session["turns"])
 
     def retain(self, content: str, bank: str = "") -> None:
-        self.texts[bank] += 1
+        self.counts[bank] += 1
 
     def query(self, question: str, timestamp: str = "now") -> str:
-        return sentence(question, 0) if self.texts[""] else ""
+        return "".join(map(text, numbers(question, min(1, self.counts[""]))))
 
     def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
         return self.recall(query, k)
 
     def recall(self, query: str, k: int, bank: str = "") -> list[dict[str, Any]]:
-        return [
-            {"text": sentence(query, number), "source_ids": [f"placebo-{number + 1}"]}
-            for number in range(min(k, self.texts[bank]))
-        ]
+        found = numbers(query, min(k, self.counts[bank]))
+        return [{"text": text(number), "source_ids": [f"placebo-{number}"]} for number in found]
