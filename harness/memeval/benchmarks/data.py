@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
+from memeval.records.base import Digest, digest_bytes
 from memeval.records.benchmark import BenchmarkInfo, Source
 from memeval.records.errors import BadInput
 
@@ -111,6 +112,25 @@ def unpacked(file: Path, largest: int, remedy: str) -> bytes:
 def git_object(data: bytes) -> str:
     """Return the name that git gives to a file: SHA-1 of a header and its bytes."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def released_bytes(path: Path, benchmark: str, source: Source, *also: Digest) -> bytes:
+    """Return the bytes of a released file, whose digest proves its form.
+
+    Raises ``BadInput``: the file is missing, unreadable, cut off, or another one. ``also``: digests of other versions
+    that are as good, none of them larger.
+    """
+    remedy = f"Use the released file: `memeval data pull {benchmark}` downloads it, --data PATH names your copy."
+    data = file_bytes(path, source.bytes, remedy)
+    found = digest_bytes(data)
+    if found not in (source.digest, *also):
+        raise BadInput(
+            f"this is not the released file: it has {len(data):,} bytes and the digest {found}, expected"
+            f" {source.bytes:,} bytes and {source.digest}.",
+            where=path,
+            remedy=remedy,
+        )
+    return data
 
 
 def refuse_repeats(names: Iterable[str], what: str, where: object, remedy: str | None = None) -> None:
