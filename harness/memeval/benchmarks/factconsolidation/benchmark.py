@@ -4,18 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Parameters, refuse_parameters, tables_of
-from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.data import locate
 from memeval.benchmarks.errata import shipped_errata
 from memeval.benchmarks.factconsolidation.dataset import FactConsolidationDataset
 from memeval.benchmarks.factconsolidation.grading import FactMatch, NewestFact
 from memeval.benchmarks.factconsolidation.keys import FactConsolidationKey
-from memeval.benchmarks.factconsolidation.released import FULL, read
+from memeval.benchmarks.factconsolidation.released import FULL, INFO, read
 from memeval.grading.base import Grader
 from memeval.keys import ItemKey
 from memeval.records.benchmark import Errata
-
-INFO = load(__package__)
 
 GRADERS: dict[str, Grader] = {"retrieval": NewestFact(), "answers": FactMatch()}
 

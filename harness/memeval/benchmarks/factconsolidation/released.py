@@ -1,50 +1,22 @@
 """Reads the released file: eight sets of questions about four lists of numbered facts."""
 
+import json
 import re
-from codecs import BOM_UTF8
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from typing import Any
 
 from memeval.benchmarks.catalogue import load
-from memeval.benchmarks.data import file_bytes, refuse_repeats
-from memeval.benchmarks.factconsolidation.grading import normalised
-from memeval.records.base import Digest, digest_bytes, first_misfit
+from memeval.benchmarks.data import released_bytes
+from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 
-FULL = load(__package__).sources[0]
+INFO = load(__package__)
 
-LARGEST = 32_000_000
-"""Largest accepted file, in bytes."""
-
-HOPS = {"sh": "single-hop", "mh": "multi-hop"}
-
-_RELEASED = "Use the released file: 'memeval data pull factconsolidation' downloads it."
-_NAME = re.compile(r"factconsolidation_(?P<hops>sh|mh)_(?P<size>\d{1,4}k)")
-_LINE = re.compile(r"(?P<number>\d{1,7})\. (?P<fact>\S.*\.)")
-
-Text = Annotated[str, Field(pattern=r"\S")]
-
-
-class _Part(BaseModel):
-    """A part of the file. Fields that memeval does not use are ignored."""
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
-
-
-class _Metadata(_Part):
-    source: str
-
-
-class _Set(_Part):
-    context: str
-    questions: Annotated[tuple[Text, ...], Field(min_length=1)]
-    answers: tuple[Annotated[tuple[Text, ...], Field(min_length=1, max_length=1)], ...]
-    metadata: _Metadata
+FULL = INFO.sources[0]
 
 
 @dataclass(frozen=True)
@@ -95,95 +67,40 @@ class FactFile:
 
 
 def read(path: Path) -> FactFile:
-    """Read the released file.
-
-    Raises ``BadInput``: the file is missing, unreadable, truncated, of another format, has facts out of order, or is
-    not the released file.
-    """
-    data = file_bytes(path, LARGEST, _RELEASED)
-    found = parse(data, path)
-    if found.digest != FULL.digest:
-        raise BadInput(
-            f"the format is valid, but this is not the released file: its digest is {found.digest}, expected "
-            f"{FULL.digest}.",
-            where=path,
-            remedy=_RELEASED,
-        )
-    return found
+    """Read the released file. Raises ``BadInput``: it is missing, unreadable, or another file."""
+    return parse(released_bytes(path, INFO.name, FULL), path)
 
 
 def parse(data: bytes, where: object) -> FactFile:
-    """Read the bytes of a file, without a check of its digest. Raises ``BadInput``: it is invalid."""
-    sets = _sets(data, where)
-    if not sets:
-        raise _wrong(where, "the file has no sets")
-    refuse_repeats((each.metadata.source for each in sets), "the set", where, _RELEASED)
-    named = {each.metadata.source: _NAME.fullmatch(each.metadata.source) for each in sets}
-    lists: dict[str, dict[str, _Set]] = {}
-    for each in sets:
-        found = named[each.metadata.source]
-        if found is None:
-            raise _wrong(where, f"the set {each.metadata.source[:64]!r} is not one of FactConsolidation")
-        lists.setdefault(found["size"], {})[found["hops"]] = each
-    sizes = sorted(lists, key=lambda size: int(size[:-1]))
-    return FactFile(digest_bytes(data), tuple(_list_of(size, lists[size], where) for size in sizes))
+    """Read the bytes of a file, without a check of its digest. Raises ``BadInput``: facts are out of order."""
+    sets: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for each in json.loads(data):
+        _, hops, size = each["metadata"]["source"].split("_")
+        sets[size][hops] = each
+    sizes = sorted(sets, key=lambda size: int(size.removesuffix("k")))
+    return FactFile(digest_bytes(data), tuple(_list_of(size, sets[size], where) for size in sizes))
 
 
-def _sets(data: bytes, where: object) -> tuple[_Set, ...]:
-    if not data.strip():
-        raise _wrong(where, "the file is empty")
-    try:
-        return TypeAdapter(tuple[_Set, ...]).validate_json(data.removeprefix(BOM_UTF8))
-    except ValidationError as error:
-        first = first_misfit(error)
-    if first["type"] == "json_invalid":
-        if len(data) < FULL.bytes and "EOF" in first["msg"]:
-            raise _wrong(where, f"the file is truncated: it has {len(data):,} bytes, expected {FULL.bytes:,}")
-        raise _wrong(where, f"not valid JSON ({first['msg'].removeprefix('Invalid JSON: ')})")
-    if not first["loc"]:
-        raise _wrong(where, "expected a JSON list of sets")
-    number, *path = first["loc"]
-    raise _wrong(where, f"set {int(number) + 1}: '{'.'.join(map(str, path))}': {first['msg']}")
-
-
-def _list_of(size: str, sets: dict[str, _Set], where: object) -> FactList:
-    if missing := sorted(HOPS.keys() - sets.keys()):
-        raise _wrong(where, f"the list of {size} has no {HOPS[missing[0]]} questions")
-    single, multi = (sets[hops] for hops in HOPS)
-    if single.context != multi.context:
-        raise _wrong(where, f"the two sets of {size} have different facts")
-    questions = {hops: _questions(each, where) for hops, each in sets.items()}
-    return FactList(size, _facts(single.context, size, where), questions)
-
-
-def _facts(context: str, size: str, where: object) -> tuple[str, ...]:
-    """Return the facts of a context: a line of introduction, then one numbered fact a line."""
-    _, *lines = context.rstrip("\n").split("\n")
+def _list_of(size: str, sets: dict[str, Any], where: object) -> FactList:
+    """Return a list with its questions. Both sets of a size have the same facts."""
+    _, *lines = sets["sh"]["context"].rstrip("\n").split("\n")
     facts = []
     for place, line in enumerate(lines):
-        found = _LINE.fullmatch(line)
-        if found is None:
-            raise _wrong(where, f"line {place + 2} of the list of {size} is not a number, a point and a sentence")
-        if int(found["number"]) != place:
-            raise _wrong(
-                where, f"the facts of {size} are out of order: number {found['number']} stands where {place} belongs"
+        number, _, fact = line.partition(". ")
+        if number != str(place):
+            raise BadInput(
+                f"the facts of {size} are out of order: {number[:16]!r} stands where {place} belongs.",
+                where=where,
+                remedy="Use the released file: a later fact replaces an earlier one.",
             )
-        facts.append(found["fact"])
-    if not facts:
-        raise _wrong(where, f"the list of {size} has no facts")
-    refuse_repeats(facts, f"a fact of {size},", where, _RELEASED)
-    return tuple(facts)
-
-
-def _questions(released: _Set, where: object) -> tuple[FactQuestion, ...]:
-    name, questions, answers = released.metadata.source, released.questions, released.answers
-    if len(questions) != len(answers):
-        raise _wrong(where, f"the set {name} has {len(questions)} questions and {len(answers)} answers")
-    refuse_repeats(questions, f"a question of {name},", where, _RELEASED)
-    found = tuple(FactQuestion(text, answer) for text, (answer,) in zip(questions, answers, strict=True))
-    if blank := [place for place, each in enumerate(found, 1) if not normalised(each.answer)]:
-        raise _wrong(where, f"answer {blank[0]} of the set {name} has no word to compare")
-    return found
+        facts.append(fact)
+    questions = {
+        hops: tuple(
+            FactQuestion(*pair) for pair in zip(each["questions"], (a for (a,) in each["answers"]), strict=True)
+        )
+        for hops, each in sorted(sets.items(), reverse=True)
+    }
+    return FactList(size, tuple(facts), questions)
 
 
 def matched(question: FactQuestion, released: FactList) -> str | None:
@@ -204,7 +121,3 @@ def matched(question: FactQuestion, released: FactList) -> str | None:
 
 def _stems(text: str) -> frozenset[str]:
     return frozenset(word[:4].lower() for word in re.findall(r"[^\W_]+", text))
-
-
-def _wrong(where: object, problem: str) -> BadInput:
-    return BadInput(f"{problem}.", where=where, remedy=_RELEASED)
