@@ -94,6 +94,20 @@ def test_what_a_buyer_fears_is_answered_from_the_probes_with_the_caveat_of_the_c
         assert re.search(f"After a delete, is the text still found\\? {answer}", found[f"systems/{slug}/"])
 
 
+def test_a_category_that_a_protocol_tests_otherwise_answers_another_question(tmp_path: Path) -> None:
+    benchmark = FakeBenchmark()
+    (first, *_rest), (protocol, *others) = benchmark.info.categories, benchmark.info.protocols
+    special = first.model_copy(update={"risk": "Does one user see another’s memory?", "promise": "keeps users apart"})
+    told = {
+        "categories": (first.model_copy(update={"risk": "Are people mixed up?"}), *benchmark.info.categories[1:]),
+        "protocols": (protocol, *others, protocol.model_copy(update={"name": "elsewhere", "categories": (special,)})),
+    }
+    product(tmp_path / "results", "one", "One", 1.0)
+    found = words(pages(tmp_path / "results", told=told)["systems/one/"])
+    assert "Are people mixed up? no 30 of 30" in found
+    assert "Does one user see" not in found and "eeps users apart" not in found
+
+
 def test_ten_configurations_share_one_page_and_links_lead_to_their_place_on_it(tmp_path: Path) -> None:
     results = tmp_path / "results"
     for number in range(9):
