@@ -15,6 +15,7 @@ from memeval.site import build
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Page
 from memeval.site.pages.citing import bibtex
+from memeval.site.pages.published import PublishedPages
 from memeval.site.pages.systems import SystemPages
 from tests.claims.test_findings import board
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run, release_of
@@ -144,6 +145,16 @@ def test_a_product_with_claims_only_shows_them_and_a_name_of_eighty_letters_is_w
     submitted(results, "long", LONG)
     found = pages(results)["systems/long/"]
     assert f"<bdi>{LONG}</bdi>" in found and "97.31 %" in found and "not yet: run it" in found
+
+
+def test_published_scores_lead_to_the_page_of_a_product_that_also_ran_here(tmp_path: Path) -> None:
+    results, told = board(tmp_path, f'{DIFFERS}absent = "a.json"\n'), {"title": "LoCoMo"}
+    product(results, "mem0-verbatim", "Mem0", told=told)
+    submitted(results, "mem0", "Mem0")
+    site = read_site(results, find=lambda _name: FakeBenchmark(told=told))
+    files = PublishedPages().publish(site)
+    page = next(str(file.body) for file in files if isinstance(file, Page) and file.url == "published/")
+    assert 'href="../systems/mem0/#mem0-verbatim"' in page
 
 
 @pytest.mark.parametrize("late", [0, 1])

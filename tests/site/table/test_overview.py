@@ -246,6 +246,22 @@ def test_columns_in_which_all_rows_are_equal_are_a_phrase(shown: dict[Measure, O
     assert differs.has_cost and differs.has_runners and differs.same == []
 
 
+def test_weights_are_offered_only_where_there_is_a_choice(shown: dict[Measure, Overview]) -> None:
+    some = shown[Measure.ANSWERS]
+    several = replace(some, columns=some.columns[:1] * 2)
+
+    def placed(name: str, rank: int | None) -> OverviewRow:
+        row = indexed(name, 0.8, (1, 2), None, some)
+        assert row.index is not None
+        return replace(row, index=row.index.model_copy(update={"rank": rank}))
+
+    pair = overview_of(several, placed("Ada", 1), placed("Bea", 2), baseline=False)
+    assert pair.can_weigh
+    assert not replace(pair, columns=some.columns[:1]).can_weigh
+    assert not replace(pair, table=None).can_weigh
+    assert not overview_of(several, placed("Ada", 1), placed("Bea", None), baseline=False).can_weigh
+
+
 def test_the_fewest_tokens_within_a_margin_of_the_best_index(shown: dict[Measure, Overview]) -> None:
     some = shown[Measure.ANSWERS]
     best, near, far = (

@@ -228,6 +228,14 @@ class Overview:
     def indexed(self) -> list[OverviewRow]:
         return [row for row in self.rows if row.index is not None]
 
+    @property
+    def can_weigh(self) -> bool:
+        """Whether a reader can weigh the benchmarks: the index is over several, and has at least two ranks."""
+        placed = (
+            [row for row in self.table.rows if row.index is not None and row.rank is not None] if self.table else []
+        )
+        return len(self.columns) > 1 and len(placed) > 1
+
     def fewest_tokens(self, margin: float) -> tuple[OverviewRow, OverviewRow] | None:
         """Return the row with the best index, and the one with the fewest tokens within a margin of it.
 
