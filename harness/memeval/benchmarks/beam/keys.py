@@ -1,5 +1,6 @@
 """BEAM's answer keys: the rubric of a question, and one of its sentences."""
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal
@@ -22,10 +23,63 @@ class Ability(StrEnum):
     TEMPORAL_REASONING = "temporal-reasoning"
 
 
+SHORT = 4
+"""Most words of a sentence of a rubric that the offline rules can compare with an answer."""
+
+_LEAD = re.compile(r"^(?:the )?(?:llm )?response should [a-z]+:\s*", re.IGNORECASE)
+_ABSTAIN = re.compile(r"^based on the provided chat, there is no information\b", re.IGNORECASE)
+
+
+class Asked(StrEnum):
+    """What a judge is asked about a sentence of a rubric; the values are names of prompts."""
+
+    WHOLE = "beam-nugget"
+    """Whether the answer meets it."""
+    PART = "beam-nugget-part"
+    """Whether the answer meets a part of it."""
+    SAME = "beam-same"
+    """Whether a line of the answer is about the same event."""
+
+
+class NuggetKey(ReferenceKey):
+    """One sentence of a rubric, for a judge. Rules can read short sentences, and the one form about abstention."""
+
+    prompts = __package__
+    unread_is_wrong = False
+
+    kind: Literal["beam-nugget"] = "beam-nugget"
+    """Type of the key."""
+    criterion: str
+    """The sentence of the rubric."""
+    asked: Asked = Asked.WHOLE
+    """What the judge is asked."""
+
+    @property
+    def prompt(self) -> str:
+        return self.asked.value
+
+    @property
+    def shown(self) -> Mapping[str, str]:
+        return {"criterion": self.criterion}
+
+    @property
+    def expected(self) -> str:
+        return _LEAD.sub("", self.criterion)
+
+    @property
+    def unanswerable(self) -> bool:
+        return bool(_ABSTAIN.match(self.criterion))
+
+    @property
+    def is_rubric(self) -> bool:
+        return not self.unanswerable and len(self.expected.split()) > SHORT
+
+
 class BeamKey(ReferenceKey):
     """BEAM's key of a question."""
 
     prompts = __package__
+    unread_is_wrong = False
 
     kind: Literal["beam"] = "beam"
     """Type of the key."""
@@ -39,12 +93,16 @@ class BeamKey(ReferenceKey):
     """Ordinals of the messages with the evidence (``s004:t03``); empty if the file names none."""
 
     @property
+    def prompt(self) -> str:
+        return "beam-answer"
+
+    @property
     def expected(self) -> str:
         return self.reference
 
     @property
     def is_rubric(self) -> bool:
-        return True
+        return not self.unanswerable
 
     @property
     def unanswerable(self) -> bool:
