@@ -148,9 +148,11 @@ def test_a_blank_answer_earns_nothing_and_asks_no_judge(dataset: BeamDataset) ->
         (("Based on the provided chat, there is no information related to oars.",), "The chat does not say.", 1),
         (("Based on the provided chat, there is no information related to oars.",), "Two oars.", 0),
         (("LLM response should state: that the kayak was red before",), "It was red before.", None),
+        (("LLM response should contain: a clear colour",), "Green.", None),
+        (("A green kayak",), "A green kayak.", None),
     ],
 )
-def test_rules_read_short_sentences_and_abstention_and_no_other(
+def test_rules_read_short_facts_and_abstention_and_nothing_else(
     dataset: BeamDataset, rubric: tuple[str, ...], answer: str, credit: float | None
 ) -> None:
     grade = judged(dataset, "multi-session-reasoning", answer, RulesJudge(), rubric)

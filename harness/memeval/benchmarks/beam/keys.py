@@ -24,9 +24,11 @@ class Ability(StrEnum):
 
 
 SHORT = 4
-"""Most words of a sentence of a rubric that the offline rules can compare with an answer."""
+"""Most words of a fact of a rubric that the offline rules can compare with an answer."""
 
-_LEAD = re.compile(r"^(?:the )?(?:llm )?response should [a-z]+:\s*", re.IGNORECASE)
+_LEAD = re.compile(r"^(?:the )?(?:llm )?response should (?P<verb>[a-z]+):\s*", re.IGNORECASE)
+_FACTS = frozenset({"state", "mention"})
+"""Verbs before a fact. What an answer should contain is described."""
 _ABSTAIN = re.compile(r"^based on the provided chat, there is no information\b", re.IGNORECASE)
 
 
@@ -42,7 +44,7 @@ class Asked(StrEnum):
 
 
 class NuggetKey(ReferenceKey):
-    """One sentence of a rubric, for a judge. Rules can read short sentences, and the one form about abstention."""
+    """One sentence of a rubric, for a judge. Rules can read short facts, and the one form about abstention."""
 
     prompts = __package__
     unread_is_wrong = False
@@ -72,7 +74,9 @@ class NuggetKey(ReferenceKey):
 
     @property
     def is_rubric(self) -> bool:
-        return not self.unanswerable and len(self.expected.split()) > SHORT
+        lead = _LEAD.match(self.criterion)
+        is_fact = lead is not None and lead["verb"].lower() in _FACTS
+        return not self.unanswerable and not (is_fact and len(self.expected.split()) <= SHORT)
 
 
 class BeamKey(ReferenceKey):
