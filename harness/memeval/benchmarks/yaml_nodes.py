@@ -168,7 +168,8 @@ class Entry:
         return tuple(dict.fromkeys(name for node in self._items(key) if (name := self._name(key, node))))
 
     def entries(self, key: str, known: Collection[str]) -> Iterator[Entry]:
-        return (Entry(node, self._singular(key), known, self._problems) for node in self._items(key))
+        what = key if self._what == "the suite" else f"{self._what}: {key}"
+        return (Entry(node, what, known, self._problems) for node in self._items(key))
 
     def mixed(self, key: str, known: Collection[str]) -> Iterator[str | Entry]:
         for node in self._items(key):
@@ -269,9 +270,6 @@ class Entry:
             sentence = "must be a date such as 2025-01-15 or 2025-01-15T09:00:00Z."
             self._problems.add(line_of(node), f"{self._what}: '{key}' {sentence}")
         return date
-
-    def _singular(self, key: str) -> str:
-        return key if self._what == "the suite" else f"{self._what}: {key}"
 
 
 def line_of(node: yaml.Node) -> int:

@@ -282,10 +282,6 @@ def _facts(entry: Entry, key: str) -> tuple[Fact, ...]:
             found.append(Fact(text=each, phrases=(each,)))
             continue
         each.needs("text")
-        text, phrases = each.text("text"), each.texts("phrases")
-        found.append(Fact(text=text, phrases=_some(phrases, text)))
+        text = each.text("text")
+        found.append(Fact(text=text, phrases=tuple(each.texts("phrases")) or (text,)))
     return tuple(found)
-
-
-def _some(phrases: Sequence[str], text: str) -> tuple[str, ...]:
-    return tuple(phrases) or (text,)

@@ -1,7 +1,5 @@
 """The grader of searches for beliefs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey, Result, completed, unpinned

@@ -115,7 +115,6 @@ def cost_reason(reason: str | None) -> str | None:
 
 
 def licence_text(product: Product | None) -> str | None:
-    """Return the licence of a product for people; ``None`` without a product."""
     if product is None:
         return None
     if product.licence is not None:

@@ -46,7 +46,6 @@ class Badge:
 
 
 def badge_of(site: SiteModel, table: BoardTable, row: BoardRow) -> Badge | None:
-    """Return the badge of a row; ``None`` for a built-in baseline."""
     if row.run.system.kind is SystemKind.CONTROL:
         return None
     track, system = table.track, row.run.system
