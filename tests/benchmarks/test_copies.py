@@ -38,8 +38,8 @@ LONG = {
     b"": "the file is empty.",
     b'[{"question_id": "1a2': "the file is truncated: it ends after 21 bytes",
     b"<html>": "expected a JSON array of objects.",
-    b'["1a2b3c4d"]': "element 1 is not an object.",
-    b'[{"question_id": "\xff"}]': "element 1 is not UTF-8",
+    b'["1a2b3c4d"]': "after element 0, expected another object",
+    b'[{"question_id": "\xff"}]': "element 1 is not valid JSON in UTF-8",
     b"[]": "the file has no questions.",
     b"[{}]": "question 1: 'question_id' is missing.",
 }
