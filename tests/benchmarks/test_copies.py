@@ -78,11 +78,7 @@ CHANGES: list[tuple[str, Any, str]] = [
         LME + "'haystack_sessions.0.0.has_answer': true or false belongs here.",
     ),
     ("0.answer_session_ids", "answer_9f_1", LME + "'answer_session_ids': a list belongs here."),
-    (
-        "0.answer_session_ids",
-        ["answer_9f_1", "answer_gone"],
-        LME + "evidence 'answer_gone' is not among its sessions.",
-    ),
+    ("0.answer_session_ids", ["answer_9f_1", "answer_gone"], LME + "evidence 'answer_gone' is not among its sessions."),
     ("+", row(), "the question id '1a2b3c4d' occurs more than once."),
     ("+", row("2", answer=""), "question 2 ('2'): 'answer': must not be blank."),
 ]

@@ -275,9 +275,7 @@ def _parameters(submission: Submission) -> Iterator[RuleViolation]:
         name = str(keys[-1])
         if not name.isidentifier() or keyword.iskeyword(name):
             yield RuleViolation(
-                keys,
-                f"'{visible(name)}' is not a valid name of a parameter.",
-                "Use letters, digits and underscores.",
+                keys, f"'{visible(name)}' is not a valid name of a parameter.", "Use letters, digits and underscores."
             )
 
 

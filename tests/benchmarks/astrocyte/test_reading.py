@@ -227,10 +227,7 @@ def asks(entry: str) -> str:
         (asks("query: x, query: y"), "the key 'query' occurs twice."),
         (asks("query: x, [a]: y"), "a key must be text, not a list or a mapping."),
         (asks("query: x, id: 'a\\u202eb'"), "'id' must be a name of at most 64"),
-        (
-            f"{HEAD}recall:\n  - just text\n",
-            "suite.yaml:4: the suite: 'recall' must be keys with values, not the text",
-        ),
+        (f"{HEAD}recall:\n  - just text\n", "suite.yaml:4: the suite: 'recall' must be keys with values, not the text"),
         (f"{HEAD}recall: x\n", "suite.yaml:3: the suite: 'recall' must be a list, not the text 'x'."),
         (f"{HEAD}recall:\n  - {{id: a, query: x}}\n  - {{id: a, query: y}}\n", "'id' 'a' is already used in line 4."),
         (

@@ -57,16 +57,10 @@ def test_the_front_has_what_no_ranked_system_beats_in_both(tmp_path: Path) -> No
 
 def test_the_cheapest_within_two_points_is_named(tmp_path: Path) -> None:
     def right(but: int) -> dict[str, object]:
-        return {
-            "grades": lambda number, grade: grade.model_copy(update={"verdict": number != but}),
-            "responses": None,
-        }
+        return {"grades": lambda number, grade: grade.model_copy(update={"verdict": number != but}), "responses": None}
 
     found = traded(
-        tmp_path,
-        system("best", 0.5, 900, **right(-1)),
-        system("near", 0.5, 300, **right(3)),
-        system("far", 0.0, 100),
+        tmp_path, system("best", 0.5, 900, **right(-1)), system("near", 0.5, 300, **right(3)), system("far", 0.0, 100)
     ).shown
     assert found.nearly_best is not None
     assert (found.nearly_best.name, found.nearly_best.written) == ("Near", "300 tokens")

@@ -283,12 +283,5 @@ def _text(
     x: int, y: int, size: int, words: str, *, fill: str = "#14242b", bold: bool = False, end: bool = False
 ) -> Markup:
     return Markup('<text x="{}" y="{}" {} font-size="{}" font-weight="{}" text-anchor="{}" fill="{}">{}</text>').format(
-        x,
-        y,
-        _FONT,
-        size,
-        "bold" if bold else "normal",
-        "end" if end else "start",
-        fill,
-        escape(visible(words)),
+        x, y, _FONT, size, "bold" if bold else "normal", "end" if end else "start", fill, escape(visible(words))
     )
