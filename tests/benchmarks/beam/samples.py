@@ -55,7 +55,7 @@ def questions() -> Json:
     made: Json = {
         name: [
             {
-                "question": f"What about {name}, {number}?",
+                "question": f"Which kayak, in {name}, {number}?",
                 "difficulty": "easy",
                 "rubric": ["LLM response should state: a green kayak"],
                 "source_chat_ids": [[6, 6], [0]],
