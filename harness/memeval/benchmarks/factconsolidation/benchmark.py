@@ -40,6 +40,6 @@ class FactConsolidationBenchmark(Benchmark):
         """Return the items of a tier: all, or those about the list of its length."""
         return tuple(item for item in keys if tier in ("full", item.scenario_id))
 
-    def errata(self) -> Errata:
+    def errata(self, tier: str = "full") -> Errata:
         """Return the released answers that a later fact of their own list replaces."""
         return shipped_errata(__package__, FULL.digest)
