@@ -32,15 +32,17 @@ FILES = {
     "longmemeval@1": "longmemeval/longmemeval_keys_500.jsonl",
     "lifebench@1": "lifebench/LICENSE",
     "beam@1": "beam/MANIFEST.json",
+    "vehiclemembench@1": "vehiclemembench/MANIFEST.json",
     "qa@1": "answers/jeffs-brain/smoke.jsonl",
 }
-"""Data that is named, by benchmark; of LifeBench and BEAM, a file of their folders."""
+"""Data that is named, by benchmark; of LifeBench, BEAM and VehicleMemBench, a file of their folder."""
 
 NO_DATA = {"astrocyte-suite@1": "the user's own", "beliefs-fresh-202701@2": "its seed is not drawn yet"}
 
 RETRIEVED = set(
     """
-    beam-retrieval@1 belief-search@2 expected-turns@1 found-probes@1 lean-context@1 lifebench-retrieval@1
+    beam-retrieval@1 belief-search@2 event-retrieval@1 expected-turns@1 found-probes@1 lean-context@1
+    lifebench-retrieval@1
     longmemeval-retrieval@2 newest-fact@1 recall@1 retrieval@2 selected-facts@1 shared-expected-turns@1
     shared-lean-context@1 unlabelled@1
     """.split()  # noqa: SIM905
