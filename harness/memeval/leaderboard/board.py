@@ -40,6 +40,11 @@ from memeval.statistics.flips import PValues
 from memeval.statistics.ranks import RankRange
 
 NO_MEMORY = "no-memory"
+
+FILE_GREP = "file-grep"
+
+WORD_SEARCH = frozenset({"bm25", "bm25-texts", FILE_GREP})
+"""The controls that readers know as plain keyword search."""
 """The control that stores nothing. A system that scores no higher is probably broken."""
 
 NOTICE = timedelta(days=14)
