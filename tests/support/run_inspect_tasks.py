@@ -15,7 +15,6 @@ USAGE = models.ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
 """Without it, the mock model would download a vocabulary to count tokens."""
 
 
-@solvers.solver
 def knows_the_answer() -> Any:
     """A solver that is not memeval's."""
 
@@ -65,6 +64,6 @@ if __name__ == "__main__":
     found = {
         "offline": run(folder, task_args={"tier": "quick", "system": "bm25", "reader": "extractive"}),
         "model": run(folder, task_args={"tier": "quick"}, limit=3, epochs=2),
-        "other": run(folder, task_args={"tier": "quick"}, limit=3, solver=knows_the_answer()),
+        "other": run(folder, task_args={"tier": "quick"}, limit=3, solver=solvers.solver(knows_the_answer)()),
     }
     print(json.dumps(found))
