@@ -128,8 +128,8 @@ RANK = Column(
     title="Rank",
     group=ColumnGroup.PLACE,
     help="A range such as 1–3 is a tie: the data do not show which of these ranks the system has. The place "
-    "is only the order of the scores. If a system ran several times with equal inputs, its lowest and highest score are "
-    "given. Controls, partial runs and runs with more than 2 % errors have no rank.",
+    "is only the order of the scores. If a system ran several times with equal inputs, its lowest and highest score "
+    "are given. Controls, partial runs and runs with more than 2 % errors have no rank.",
     read=_rank,
     write=text.count,
     direction=BetterEnd.LOWER,
