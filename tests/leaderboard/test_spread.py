@@ -51,6 +51,12 @@ def test_a_system_that_ran_once_has_no_spread(tmp_path: Path) -> None:
     assert row.spread is None and "runs" not in (RANK.read(row).note or "")
 
 
+def test_another_system_with_the_same_files_is_no_repetition(tmp_path: Path) -> None:
+    run = ran(tmp_path, 1)
+    other = edit_head(make_run(tmp_path, "twin", {"kept": 1}), fingerprint=run.run.fingerprint)
+    assert shown(tmp_path, run, other).spread is None
+
+
 def test_another_version_is_no_repetition(tmp_path: Path) -> None:
     assert shown(tmp_path, ran(tmp_path, 1, 10, version="0.9"), ran(tmp_path, 2)).spread is None
 

@@ -374,14 +374,15 @@ def _table(members: Sequence[BoardRow]) -> BoardTable:
 
 
 def _spread(row: BoardRow, members: Iterable[BoardRow]) -> Spread | None:
-    """Return the composites of a run and of all runs with the same inputs and standing.
+    """Return the composites of a run and of all runs of its system with the same inputs and standing.
 
     A run that nobody accepted does not count beside an accepted one, and a replayed run is no repetition.
     """
     values = [
         each.run.scores.composite.value
         for each in members
-        if each.run.fingerprint == row.run.fingerprint
+        if _system(each) == _system(row)  # controls may share a file, and so the fingerprint
+        and each.run.fingerprint == row.run.fingerprint
         and each.standing is row.standing
         and each.accepted == row.accepted
         and not each.run.replayed
