@@ -91,7 +91,7 @@ def test_what_a_buyer_fears_is_answered_from_the_probes_with_the_caveat_of_the_c
     found = {url: words(body) for url, body in pages(tmp_path / "results", told=told).items()}
     said = "Deletes what it is told to in 30 of 30 probes, but deleted memories stay in its history."
     assert said in found["systems/good/"]
-    for slug, answer in (("good", "no 30 of 30"), ("poor", r"in part \d+ of 30"), ("bad", "yes 0 of 30")):
+    for slug, answer in (("good", "no 30 of 30"), ("poor", r"sometimes \d+ of 30"), ("bad", "yes 0 of 30")):
         assert re.search(f"After a delete, is the text still found\\? {answer}", found[f"systems/{slug}/"])
 
 
@@ -196,7 +196,7 @@ def test_two_versions_on_one_track_are_the_history_of_a_product(tmp_path: Path) 
     make_run(tmp_path, Made("other", "Other"), FakeBenchmark())
     found = {url: words(body) for url, body in pages(tmp_path).items()}
     assert re.search(r"Fake benchmark: systems answer 1\.0 : [\d.]+ [\d.–]+ · 2\.0 : [\d.]+", found["systems/acme/"])
-    assert "Each track has runs of one version only, from 2026-11-01" in found["systems/other/"]
+    assert "On each track, one version was measured, from 2026-11-01" in found["systems/other/"]
 
 
 def test_every_page_of_a_built_board_leads_to_citing_following_reporting_and_replying(tmp_path: Path) -> None:
