@@ -20,8 +20,7 @@ export async function compare(place) {
   const fields = ["First system", "Second system"].map(() => make("input", { type: "search", list: "mv-systems", autocomplete: "off", placeholder: "type a name", oninput: choose, onchange: missing }));
   const form = make("form", { class: "mv-filters mv-compare-form", onsubmit: (event) => event.preventDefault() },
     make("label", {}, "First system", fields[0]), make("label", {}, "Second system", fields[1]), names);
-  const notes = make("div", { role: "status" });
-  const out = make("div", { "aria-live": "polite" });
+  const [notes, out] = [make("div", { role: "status" }), make("div", { "aria-live": "polite" })];
   const rest = [...place.childNodes];
   place.replaceChildren(form, notes, out);
   let wanted;
