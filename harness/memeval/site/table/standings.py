@@ -38,7 +38,7 @@ def verdict(table: BoardTable) -> Markup | None:
     leaders = [row for row in ranked if row.rank is not None and row.rank.best == 1]
     names = listed([row.run.system.name for row in leaders])
     if len(ranked) == 1:
-        first = " is the only entry."
+        first = " is the only ranked system."
     elif len(leaders) == 1 and leaders[0].rank is not None and leaders[0].rank.worst > 1:
         first = " leads, but not significantly over every other system."
     elif len(leaders) == 1:
