@@ -28,6 +28,7 @@ from memeval.site.pages.metadata import (
     ZENODO,
     MetadataFiles,
     croissant_path,
+    hub_path,
 )
 from memeval.site.pages.releases import ReleasesPage
 from tests.site.conftest import Built
@@ -113,6 +114,16 @@ def test_croissant_leads_to_the_scores_and_to_the_generated_data(
     for file in json.loads(files[DATA].read_bytes())["distribution"]:
         (place,) = (path for name, path in files.items() if name.endswith(file["contentUrl"].lstrip("./")))
         assert file["name"].endswith(".jsonl.gz") and gzip.decompress(place.read_bytes()).startswith(b"{")
+
+
+def test_the_hub_can_know_generated_data_as_a_benchmark(tmp_path: Path) -> None:
+    benchmark = FakeBenchmark()
+    files = written(site_of(tmp_path, benchmark), tmp_path)
+    described = yaml.safe_load(files[hub_path("fake@1")].read_bytes())
+    assert list(described) == ["name", "description", "evaluation_framework", "tasks"], "what the Hub requires"
+    assert described["name"] == benchmark.info.title and described["description"] == benchmark.info.summary
+    assert described["evaluation_framework"] == "memeval"
+    assert [task["id"] for task in described["tasks"]] == [each.name for each in benchmark.info.protocols]
 
 
 def test_a_changed_data_file_is_found_by_its_digest(tmp_path: Path) -> None:
