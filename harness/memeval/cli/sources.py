@@ -184,13 +184,21 @@ def _line(summary: RegradedFile) -> str:
     shown += [f"{reason}: {len(places)}" for reason, places in counts.unmatched.items()]
     if counts.missing:
         shown.append(f"no row: {counted(len(counts.missing), 'question')}")
-    if figures.judges:
-        shown.append("judge " + ", ".join(f"{percent(each.share)} %" for each in figures.judges.values()))
+    if not summary.is_graded:
+        shown.append(f"counted from its own values, {summary.planned} questions planned, no key here")
+    for name, each in figures.judges.items():
+        shown.append(f"{visible(summary.judge_name(name))} {percent(each.share)} %{_rule(summary, name)}")
+    for name, score in figures.scores.items() if not summary.is_graded else ():
+        shown.append(f"{visible(name)} {percent(score)} %{_rule(summary, name)}")
     if figures.rules is not None:
         shown.append(f"rules {percent(figures.rules.share)} % of {figures.rules.rows}")
     shown += [f"{name} {percent(value)} %" for name, value in figures.metrics.items()]
     shown += [f"sign: {sign.kind}" for sign in summary.signs if sign.flagged]
     return "; ".join(shown)
+
+
+def _rule(summary: RegradedFile, name: str) -> str:
+    return f" ({summary.votes[name]} of its votes)" if name in summary.votes else ""
 
 
 @app.command("findings")
