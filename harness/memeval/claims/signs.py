@@ -20,6 +20,9 @@ COLLAPSED_OTHERS = 0.2
 LIMITS = {"late year": 0.02, "same answer": 0.05, "empty": 0.01, "cut": 0.05, "error text": 0.005, "evidence id": 0.01}
 """Shares of the rows above which a sign is flagged."""
 
+ERROR_LONGEST = 400
+"""An error message in place of an answer is at most this long, in characters. Longer answers may be about errors."""
+
 SAME_AT_LEAST = 3
 """An answer is repeated if this many questions with different reference answers have it."""
 
@@ -47,7 +50,9 @@ def signs_of(
     if answers:
         found += [
             _counted("empty", answers, lambda slot, text: not text.strip()),
-            _counted("error text", answers, lambda slot, text: _ERROR.search(text) is not None),
+            _counted(
+                "error text", answers, lambda slot, text: len(text) <= ERROR_LONGEST and _ERROR.search(text) is not None
+            ),
             _counted("evidence id", answers, lambda slot, text: _EVIDENCE_ID.search(text) is not None),
             _late(answers, scenarios, last_years),
             _same(answers, rows),

@@ -228,12 +228,14 @@ def findings(
 def _print_findings(report: FindingsReport) -> None:
 
     print(counted(len(report.findings), "published score"))
-    lines = [["", "claimed", "counted", "rows", "verdict"]]
+    lines = [["", "claimed", "counted", "questions", "verdict"]]
     print_table(lines + [_finding_line(finding) for finding in report.findings])
     for finding in report.findings:
         for each in finding.recount.files if finding.recount else ():
             if each.signs:
                 print(visible(f"  {finding.claim.id}: {counted(each.signs, 'sign')} of a broken run in {each.name}"))
+        for other in finding.same_files:
+            print(visible(f"  {finding.claim.id}: the same file, byte for byte, as {other}"))
     print()
     _print_trials(report.trials)
     print(f"\n{counted(len(report.corrections), 'correction')} of our own")
@@ -244,8 +246,8 @@ def _print_findings(report: FindingsReport) -> None:
 def _finding_line(finding: RecountedClaim) -> list[str]:
     from memeval.site.pages.published import claimed_text, counted_text
 
-    rows = str(sum(each.rows for each in finding.recount.files)) if finding.recount else "–"
-    return [finding.claim.id, claimed_text(finding.claim), counted_text(finding), rows, finding.verdict.value]
+    questions = "–" if finding.questions is None else f"{finding.questions} of {finding.of or '?'}"
+    return [finding.claim.id, claimed_text(finding.claim), counted_text(finding), questions, finding.verdict.value]
 
 
 def _rate(rate: PassRate) -> str:
