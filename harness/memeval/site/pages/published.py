@@ -26,7 +26,7 @@ from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.regraded import RegradedFile
 from memeval.records.run import Run, SystemKind
 from memeval.records.scores import Interval
-from memeval.records.source import SCALES
+from memeval.records.source import SCALES, Scale
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.model.text import ABSENT, percent
@@ -185,6 +185,7 @@ class ClaimFacts:
 
     line: PublishedLine
     stated_by: str
+    benchmark: str
     scale: str
     questions: str
     judges: str
@@ -199,6 +200,7 @@ def claim_facts(line: PublishedLine) -> ClaimFacts:
         return ClaimFacts(
             line,
             finding.claim.repository,
+            finding.claim.benchmark,
             finding.scale,
             _of(finding.questions, finding.of, finding.other_rows),
             ", ".join(finding.judges) or _no_judge(finding),
@@ -210,6 +212,7 @@ def claim_facts(line: PublishedLine) -> ClaimFacts:
         return ClaimFacts(
             line,
             run.origin.source or run.origin.file,
+            line.benchmark,
             run.metric.value,
             _of(claim.items if claim else run.answers, run.row.run.track.planned),
             (claim and claim.judge) or "not stated",
@@ -217,11 +220,13 @@ def claim_facts(line: PublishedLine) -> ClaimFacts:
             Evidence.GRADED.value,
         )
     file = line.files[0]
+    scale = file.scale or (Scale.YES_NO if file.figures.judges else None)
     planned = file.planned or (file.counts.matched + len(file.counts.missing) if len(file.parts) == 1 else None)
     return ClaimFacts(
         line,
         file.repository,
-        SCALES[file.scale] if file.scale else file.protocol or "not stated",
+        f"{line.benchmark}, {file.tier}" if file.tier and not file.is_graded else line.benchmark,
+        SCALES[scale] if scale else f"protocol {file.protocol}",
         _of(file.counts.matched, planned),
         ", ".join(file.judges.values()) or "not stated",
         "share of rows with a right verdict" if file.figures.judges else "not counted",
