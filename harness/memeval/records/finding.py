@@ -282,6 +282,7 @@ class RecountedClaim(Record):
     rule: str = ""
     """How the value was counted, in words; empty if it was not."""
     evidence: Evidence = Evidence.STATED
+    """What stands behind the claim."""
     same_files: tuple[str, ...] = ()
     """Files of other repositories, ``source/file``, that are the same file, byte for byte."""
 
