@@ -30,6 +30,7 @@ from memeval.leaderboard.ranking import PairTest, TrackTests, tied_apart, track_
 from memeval.leaderboard.samples import GRADES
 from memeval.leaderboard.standing import catalogue_of, has_answers_run, has_source, is_rebuilt
 from memeval.leaderboard.traces import Traces
+from memeval.local import is_local
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Sample
 from memeval.records.overall import TiedPair
@@ -315,7 +316,7 @@ def is_unlabelled(track: Track) -> bool:
     if track.judge_endpoint is None or track.judge_label is not None:
         return False
     model = track.judge.partition(":")[2].rpartition("@")[0]
-    return not is_makers(track.judge_endpoint, model)
+    return not is_local(track.judge_endpoint) and not is_makers(track.judge_endpoint, model)
 
 
 def _table(members: Sequence[BoardRow]) -> BoardTable:

@@ -10,7 +10,7 @@ from memeval.evaluation.run.models import RECORD, decoded_options, models_for
 from memeval.evaluation.run.running import judge_for
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.execution.model_reader import MAX_TOKENS as READER_ANSWER_TOKENS
-from memeval.execution.model_reader import PREFIX, ModelReader
+from memeval.execution.model_reader import PREFIXES, ModelReader
 from memeval.gateway.budget import output_limits, price_list, price_of
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import is_usable
@@ -95,9 +95,12 @@ def estimate_run(source: SystemSource, benchmark_session: BenchmarkSession, opti
     earlier = None if latest is None else decoded_run(latest, benchmark_session)
     parts = []
     with models_for(options.results, options.models, on_disk=(options.results / RECORD).exists()) as models:
-        if (options.reader or "").startswith(PREFIX):
+        if (options.reader or "").startswith(PREFIXES):
             reader = ModelReader(
-                str(options.reader), models.endpoint(Caller.READER), models.gateway, options.limits.reader_tokens
+                str(options.reader),
+                models.endpoint(Caller.READER, str(options.reader)),
+                models.gateway,
+                options.limits.reader_tokens,
             )
             parts.append(_reading(benchmark_session, items, reader, options, earlier))
         if judge.model is not None:
