@@ -46,10 +46,12 @@ def test_a_tab_that_is_chosen_ends_the_complaint(wide: Visit) -> None:
     expect(page.locator(".mv-problem")).to_have_count(0)
 
 
-def test_with_storage_blocked_a_board_items_and_the_search_work(blocked: Visit, site: Built) -> None:
+def test_with_storage_blocked_a_board_items_a_comparison_and_the_search_work(blocked: Visit, site: Built) -> None:
     page = blocked.go(BOARD)
     page.get_by_label("Find system").fill("bore")
     expect(board(page).locator("tbody tr:visible")).to_have_count(1)
+    blocked.go("compare/?systems=acme,borealis")
+    expect(page.locator(".mv-result-line").first).to_contain_text("Borealis scores")
     blocked.go(f"items/?run={shown(site, 'acme')}#q=belief-update-03")
     expect(page.locator(".mv-item h2")).to_be_visible()
     page.locator("#mv-search").click()

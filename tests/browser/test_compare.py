@@ -177,3 +177,20 @@ def test_ticked_rows_are_compared(wide: Visit) -> None:
     expect(page.locator(".mv-pair h2").first).to_have_text("Acme Memory against Borealis")
     page.go_back()
     expect(page.locator("table.mv-board").first).to_be_visible()
+
+
+def test_a_part_of_one_name_chooses_its_system(wide: Visit, site: Built) -> None:
+    page = wide.go("compare/")
+    page.get_by_label("First system").fill("acme")
+    page.get_by_label("Second system").fill("orealis")
+    expect(page.locator(".mv-problem")).to_have_count(0)
+    page.get_by_label("First system").focus()
+    expect(page.get_by_label("Second system")).to_have_value("Borealis")
+    expect(page.locator(".mv-result-line").first).to_contain_text("Borealis scores")
+
+
+def test_a_part_of_several_names_says_how_many_fit(wide: Visit, site: Built) -> None:
+    page = wide.go("compare/")
+    page.get_by_label("First system").fill("e")
+    page.get_by_label("Second system").focus()
+    expect(page.locator(".mv-problem")).to_contain_text("systems fit ‘e’. Choose one of the suggestions.")

@@ -28,7 +28,7 @@ def test_best_for_one_kind_of_question(wide: Visit) -> None:
 def test_cheapest_within_two_points_of_the_best(wide: Visit) -> None:
     page = wide.go()
     page.locator("#find ~ ul").get_by_role("link", name="Trade-offs").click()
-    expect(page.get_by_role("columnheader", name="Cheapest within 2 points").first).to_be_visible()
+    expect(page.get_by_role("columnheader", name="Lowest within 2 points").first).to_be_visible()
 
 
 def test_who_loses_to_a_simple_baseline(wide: Visit) -> None:

@@ -104,7 +104,7 @@ def test_a_broken_memory_exists_for_every_check() -> None:
     assert set(BROKEN.values()) == {one.name for one in CHECKS}
 
 
-@pytest.mark.parametrize("slug", ["bm25", "full-context", "recency-window"])
+@pytest.mark.parametrize("slug", ["bm25", "file-grep", "full-context", "recency-window"])
 def test_controls_with_a_memory_pass_all_applicable_checks(slug: str) -> None:
     results = checked(find_system(slug).launch)
     assert {one.outcome for one in results} == {CheckOutcome.PASSED, CheckOutcome.NOT_APPLICABLE}
@@ -116,10 +116,11 @@ def test_the_notebook_passes_mandatory_checks_and_fails_two_others() -> None:
     assert [(one.name, one.mandatory) for one in found] == [("assistant-kept", False), ("people-apart", False)]
 
 
-def test_no_memory_fails_the_first_check_and_skips_the_others() -> None:
-    first, *others = checked(find_system("no-memory").launch)
+@pytest.mark.parametrize(("slug", "returned"), [("no-memory", "it returned nothing"), ("placebo", "it returned")])
+def test_a_control_without_memory_fails_the_first_check_and_skips_the_others(slug: str, returned: str) -> None:
+    first, *others = checked(find_system(slug).launch)
     assert (first.name, first.outcome) == ("planted-fact", CheckOutcome.FAILED)
-    assert "right after ingest_session" in first.detail and "it returned nothing" in first.detail
+    assert "right after ingest_session" in first.detail and returned in first.detail
     assert {one.outcome for one in others} == {CheckOutcome.NOT_APPLICABLE}
 
 

@@ -1,5 +1,7 @@
 """Endpoints and keys from the environment; a key goes only where it is meant for."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +41,20 @@ def test_a_user_in_a_base_url_is_refused_and_not_shown() -> None:
     with pytest.raises(BadInput, match="a user in the URL is not sent to the endpoint") as raised:
         endpoint_for(Caller.READER, {"MEMEVAL_READER_BASE_URL": "https://ann:s3cret@host/v1"})
     assert "s3cret" not in str(raised.value) and "MEMEVAL_READER_API_KEY" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("end", "sentence"),
+    [
+        ("#v2", "what follows # in the URL is not sent to the endpoint. Remove it."),
+        ("/chat/completions", "the URL is that of a call, not a base URL. Remove /chat/completions from its end."),
+        ("/chat/completions/?api-version=1", "Remove /chat/completions from its end."),
+        ("/embeddings", "Remove /embeddings from its end."),
+    ],
+)
+def test_a_part_of_a_base_url_that_no_request_has_or_that_each_adds_is_refused(end: str, sentence: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(sentence)):
+        endpoint_for(Caller.SYSTEM, {"OPENAI_BASE_URL": f"https://acme.example/v1{end}"})
 
 
 def test_without_key_and_base_url_the_variable_to_set_is_named() -> None:

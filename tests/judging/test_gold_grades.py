@@ -26,6 +26,7 @@ from tests.support.memorycd import users, write_data
 
 FILES = {
     "deepmemeval@1": "deepmemeval/deepmemeval_500.json",
+    "factconsolidation@1": "factconsolidation/Conflict_Resolution.json",
     "locomo@1": "locomo/locomo10.json",
     "longmemeval@1": "longmemeval/longmemeval_keys_500.jsonl",
     "lifebench@1": "lifebench/LICENSE",
@@ -38,7 +39,7 @@ NO_DATA = {"astrocyte-suite@1": "the user's own", "beliefs-fresh-202701@2": "its
 RETRIEVED = set(
     """
     belief-search@2 expected-turns@1 found-probes@1 lean-context@1 lifebench-retrieval@1 longmemeval-retrieval@2
-    recall@1 retrieval@2 selected-facts@1 shared-expected-turns@1 shared-lean-context@1 unlabelled@1
+    newest-fact@1 recall@1 retrieval@2 selected-facts@1 shared-expected-turns@1 shared-lean-context@1 unlabelled@1
     """.split()  # noqa: SIM905
 )
 """Graders of what was retrieved or stored."""

@@ -107,6 +107,10 @@ REVERSED = (
     "Yes... actually it's wrong",
     "Yes, the answer is wrong about the date",
     "No answer",
+    "No; everything fits.",
+    "Yes, the answer misses the reference.",
+    "Yes, but the response omits the year",
+    "No, the answer lacks nothing: it fits",
 )
 FIRM = (
     ("No, the answer is incorrect", False),
@@ -132,6 +136,9 @@ FIRM = (
     ("Yes — correct.", True),
     ("No, not correct", False),
     ("No, the answer fails", False),
+    ("No, the answer misses the date", False),
+    ("No, it does not fit", False),
+    ("Yes, all matches.", True),
     ("Yes, the answer passes.", True),
     ("yes\n", True),
     ("No\n\nThe reference says 5.", False),

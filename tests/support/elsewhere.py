@@ -8,7 +8,7 @@ from typing import Any
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 from memeval.benchmarks.deepmemeval.dataset import DeepMemEvalDataset
-from memeval.benchmarks.deepmemeval.released import DeepMemEvalFile, RawScenario
+from memeval.benchmarks.deepmemeval.released import DeepMemEvalFile, parse
 from memeval.benchmarks.exchange_format import ExchangeFormat
 from memeval.benchmarks.formats.answers import ImportedAnswer, ImportedAnswers, slug_of
 from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, fitted, once
@@ -102,9 +102,7 @@ def locomo_exam(of: list[Sample] | None = None, *, protocol: str = "f1", choice:
 
 def deepmemeval_exam(of: Sequence[dict[str, Any]] | None = None) -> BenchmarkSession:
     """Return DeepMemEval over made-up scenarios, by default one of each kind, open."""
-    from pydantic import TypeAdapter
-
-    scenarios = TypeAdapter(tuple[RawScenario, ...]).validate_json(json.dumps(of or rows()))
+    scenarios = parse(json.dumps(of or rows()).encode())
     return BenchmarkSession(
         DeepMemEvalBenchmark(), DeepMemEvalDataset(DeepMemEvalFile("sha256:" + "1" * 64, scenarios)), "judge", "full"
     )

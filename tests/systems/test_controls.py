@@ -192,8 +192,8 @@ def banks(slug: str) -> Iterator[SystemProcess]:
     ],
 )
 def test_texts_of_a_bank_are_ranked_by_bm25_and_filtered(filters: dict[str, Any], names: list[str]) -> None:
+    asked = {"query": "tea?", "k": 3, **filters}
     with banks("bm25-texts") as every, banks("top-1") as best:
-        asked = {"query": "tea?", "k": 3, **filters}
         assert [item.source_ids for item in every.recall(**asked).items or ()] == [(name,) for name in names]
         assert [item.source_ids for item in best.recall(**asked).items or ()] == [(name,) for name in names[:1]]
         assert len(every.recall(**{**asked, "k": 2}).items or ()) == min(2, len(names))

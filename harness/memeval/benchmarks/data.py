@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
+from memeval.records.base import Digest, digest_bytes
 from memeval.records.benchmark import BenchmarkInfo, Source
 from memeval.records.errors import BadInput
 
@@ -77,6 +78,25 @@ def file_bytes(path: Path, largest: int, remedy: str) -> bytes:
         raise BadInput(f"cannot read the file ({error.strerror or error}).", where=path, remedy=remedy) from None
     if len(data) > largest:
         raise BadInput(f"the file has more than {largest:,} bytes.", where=path, remedy=remedy)
+    return data
+
+
+def released_bytes(path: Path, benchmark: str, source: Source, *also: Digest) -> bytes:
+    """Return the bytes of a released file, whose digest proves its form.
+
+    Raises ``BadInput``: the file is missing, unreadable, cut off, or another one. ``also``: digests of other versions
+    that are as good, none of them larger.
+    """
+    remedy = f"Use the released file: `memeval data pull {benchmark}` downloads it, --data PATH names your copy."
+    data = file_bytes(path, source.bytes, remedy)
+    found = digest_bytes(data)
+    if found not in (source.digest, *also):
+        raise BadInput(
+            f"this is not the released file: it has {len(data):,} bytes and the digest {found}, expected"
+            f" {source.bytes:,} bytes and {source.digest}.",
+            where=path,
+            remedy=remedy,
+        )
     return data
 
 

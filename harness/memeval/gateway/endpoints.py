@@ -23,6 +23,7 @@ MAKERS = (
 )
 """Per maker: host, name in the price list, and prefixes of its models' names."""
 
+_CALLS = ("/chat/completions", "/completions", "/embeddings", "/responses", "/models")
 
 _DATED = {"gpt-4o": "gpt-4o-2024-08-06", "gpt-4o-mini": "gpt-4o-mini-2024-07-18"}
 
@@ -80,12 +81,7 @@ def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None, *
         if url or key:
             variable = f"{prefix}_API_KEY"
             base = base_url(url or OPENAI, f"{prefix}_BASE_URL")
-            if urlsplit(url).username is not None:
-                raise BadInput(
-                    "a user in the URL is not sent to the endpoint.",
-                    where=f"{prefix}_BASE_URL",
-                    remedy=f"Remove it, and set {variable}.",
-                )
+            _refuse_unsent(url, f"{prefix}_BASE_URL", variable)
             return Endpoint(base, _sendable(key, variable), variable, urlsplit(url).query)
     if not needs_key:
         return Endpoint(OPENAI)
@@ -129,6 +125,21 @@ def is_makers(url: str, model: str) -> bool:
 def maker_of(model: str) -> str | None:
     """Return the name of a model's maker in the price list; ``None`` if unknown."""
     return next((name for _host, name, names in MAKERS if model.startswith(names)), None)
+
+
+def _refuse_unsent(url: str, where: str, key_variable: str) -> None:
+    """Refuse a base URL with a part that no request would have, or would have twice."""
+    parts = urlsplit(url)
+    call = next((call for call in _CALLS if parts.path.rstrip("/").endswith(call)), None)
+    problem, remedy = "", ""
+    if parts.username is not None:
+        problem, remedy = "a user in the URL is not sent to the endpoint.", f"Remove it, and set {key_variable}."
+    elif parts.fragment:
+        problem, remedy = "what follows # in the URL is not sent to the endpoint.", "Remove it."
+    elif call is not None:
+        problem, remedy = "the URL is that of a call, not a base URL.", f"Remove {call} from its end."
+    if problem:
+        raise BadInput(problem, where=where, remedy=remedy)
 
 
 def _prefixes(caller: Caller) -> list[str]:

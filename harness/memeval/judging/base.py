@@ -72,9 +72,9 @@ _JUDGED = re.compile(
     r"|though|although|here|now|overall|regarding)\b)\w)"
 )
 _MATCHED = re.compile(
-    r"\b(?:it|answer|response|reply|they|this|that|he|she)\s+(?:(?:does|did|do|will|would)(?P<not>\s?n't"
+    r"\b(?:it|answer|response|reply|they|this|that|he|she|everything|all)\s+(?:(?:does|did|do|will|would)(?P<not>\s?n't"
     r"|\s+not)?\s+)?(?:clearly |fully |indeed )*(?P<verb>match(?:es|ed)?|pass(?:es|ed)?|agrees?|agreed|qualif(?:y"
-    r"|ies)|suffices?|fails?|failed|contradicts?|mismatch(?:es)?)\b"
+    r"|ies)|suffices?|fits?|fails?|failed|contradicts?|mismatch(?:es)?|miss(?:es|ed)?|omits?|omitted|lacks?)\b"
 )
 _BARE_DOES = re.compile(
     r"[, ]+(?:it|that|this|he|she|they|the answer)\s+(?:does|is|did|has|was|are|do)(?P<not>n't| not)?$"
@@ -108,7 +108,7 @@ def _said(rest: str) -> Iterator[bool]:
         else:
             yield False
     for found in _MATCHED.finditer(rest):
-        fails = found["verb"].startswith(("fail", "contradict", "mismatch"))
+        fails = found["verb"].startswith(("fail", "contradict", "mis", "omit", "lack"))
         yield fails is bool(found["not"])
     if bare := _BARE_DOES.fullmatch(rest):
         yield not bare["not"]

@@ -19,9 +19,12 @@ from memeval.records.submission import (
 from memeval.records.track import Redistribution, Track
 
 BLIND_CONTROLS = frozenset(
-    {"no-memory", "echo-question", "always-hedge", "always-hedge-shrinking", "always-error", "judge-injection"}
+    {
+        *("no-memory", "placebo", "echo-question", "always-hedge", "always-hedge-shrinking"),
+        *("always-error", "judge-injection"),
+    }
 )
-"""Controls that never see the history: a memory system must score higher."""
+"""Controls that use nothing of the history: a memory system must score higher."""
 
 
 class SystemKind(StrEnum):

@@ -24,27 +24,33 @@ export async function compare(place) {
   const out = make("div", { "aria-live": "polite" });
   const rest = [...place.childNodes];
   place.replaceChildren(form, notes, out);
-  let wanted = read(index);
-  await show();
-  addEventListener("popstate", () => {
-    wanted = read(index);
-    show();
-  });
+  let wanted;
+  const restore = () => { wanted = read(index); return show(); };
+  await restore();
+  addEventListener("popstate", restore);
 
   function choose() {
-    const systems = fields.map((field) => index.systems.find(({ name }) => name.toLowerCase() === field.value.trim().toLowerCase()));
+    const systems = fields.map((field) => known(field)[0]);
     if (!systems.every(Boolean) || systems[0] === systems[1]) return;
     wanted = { ...wanted, systems, runs: [], problems: [] };
     write({ systems: systems.map(({ slug }) => slug).join(","), runs: "" });
     show();
   }
 
-  /** Says why what a reader typed leads nowhere, once the field is left. */
+  /** The systems whose names are what a reader typed; with `part`, else those that have it in name or configuration. */
+  function known({ value }, part = false) {
+    const typed = value.trim().toLowerCase();
+    const exact = index.systems.filter(({ name }) => name.toLowerCase() === typed);
+    return exact.length || !part ? exact : index.systems.filter(({ name, what }) => `${name} ${what ?? ""}`.toLowerCase().includes(typed));
+  }
+
+  /** Completes what a reader typed, or says why it leads nowhere, once the field is left. */
   function missing({ target }) {
-    const typed = target.value.trim().toLowerCase();
-    const isKnown = index.systems.some(({ name }) => name.toLowerCase() === typed);
-    const isTwice = isKnown && fields.every((field) => field.value.trim().toLowerCase() === typed);
-    if (typed) tell(isTwice ? ["Choose two different systems."] : isKnown ? [] : [`No system ‘${target.value.trim()}’ can be compared. Choose one of the suggestions.`]);
+    const [typed, found] = [target.value.trim(), known(target, true)];
+    if (found.length === 1) target.value = found[0].name;
+    const why = found.length ? `${found.length} systems fit ‘${typed}’` : `No system ‘${typed}’ can be compared`;
+    if (typed) tell(found.length !== 1 ? [`${why}. Choose one of the suggestions.`] : fields[0].value === fields[1].value ? ["Choose two different systems."] : []);
+    choose();
   }
 
   function tell(problems) {

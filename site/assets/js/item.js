@@ -88,8 +88,8 @@ function answer(response, number, { many, scenario, labels, times }) {
 
 /** The answer, or why there is none; null where a system only retrieves. */
 function said({ outcome, answer: text, items, error }, labels) {
-  if (outcome === "ok" && text === "" && items) return null;
   const isGiven = outcome === "ok" || outcome === "empty";
+  if (isGiven && text === "" && items) return null;
   return [
     make("h3", {}, "Answer"),
     isGiven ? quoted(text) : make("p", {}, badge("warning", labels.states[outcome] ?? outcome)),

@@ -6,12 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from pydantic import TypeAdapter
 
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 from memeval.benchmarks.deepmemeval.dataset import DeepMemEvalDataset, fact_of, key_phrase
-from memeval.benchmarks.deepmemeval.released import FULL, SAMPLE_DIGEST, DeepMemEvalFile, RawScenario
+from memeval.benchmarks.deepmemeval.released import FULL, SAMPLE_DIGEST, DeepMemEvalFile, parse
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.judging.text import states
 from memeval.keys import BeliefKey, CascadeKey, DeltaKey, Fact, ItemKey, NoiseKey, Stance, TemporalKey, UncertaintyKey
@@ -20,12 +19,10 @@ from memeval.records.errors import BadInput
 from memeval.records.scenario import Scenario
 from memeval.records.track import Limits
 from tests.benchmarks.deepmemeval.rows import Row, rows
-from tests.benchmarks.test_copies import refusal, written
 
 
 def made(of: list[Row] | None = None) -> DeepMemEvalDataset:
-    parsed = TypeAdapter(tuple[RawScenario, ...]).validate_json(json.dumps(of or rows()))
-    return DeepMemEvalDataset(DeepMemEvalFile("sha256:" + "0" * 64, parsed))
+    return DeepMemEvalDataset(DeepMemEvalFile("sha256:" + "0" * 64, parse(json.dumps(of or rows()).encode())))
 
 
 def test_sessions_are_numbered_as_listed_and_keep_their_dates() -> None:
@@ -66,14 +63,6 @@ def test_keys_say_what_is_right() -> None:
     assert delta.key == DeltaKey(facts_by_turn=((old, tests),) * 20)
     assert isinstance(uncertain.key, UncertaintyKey)
     assert (uncertain.key.dependent, uncertain.key.stance) == (tests, Stance.DOUBT)
-
-
-def test_late_facts_count_from_the_turn_they_are_told() -> None:
-    changed = rows()
-    changed[4]["metadata"]["new_facts_after_turn_5"] = [{"turn": 7, "fact": "Uses Caddy for serving"}]
-    key = list(made(changed).answer_keys())[4].key
-    assert isinstance(key, DeltaKey)
-    assert [len(facts) for facts in key.facts_by_turn] == [2] * 7 + [3] * 13
 
 
 def test_evidence_clusters_and_slices() -> None:
@@ -118,14 +107,6 @@ def test_what_has_no_value_for_an_answer_cannot_be_replaced() -> None:
     for erratum in (wrong(("a", "b")), wrong(None), wrong("Caddy", ErratumKind.WRONG_EVIDENCE)):
         with pytest.raises(BadInput, match="only a wrong answer can be replaced, and only by text"):
             dataset.corrected(keys[3], erratum)
-
-
-def test_fields_that_only_the_documentation_knows_are_read(tmp_path: Path) -> None:
-    changed = rows()
-    changed[1]["metadata"]["root_change_session"] = "x3"
-    changed[4]["metadata"]["new_facts_after_turn_5"] = [{"turn": 7, "fact": "Uses Caddy for serving"}]
-    changed[5]["metadata"]["conflicting_facts"] = ["Uses Nginx for serving"]
-    assert "the format is valid" in refusal("deepmemeval", written(tmp_path, changed))
 
 
 # From here on, the released file.

@@ -1,7 +1,6 @@
 """A made-up file in the released shape: synthetic, and no sentence of it is LoCoMo's."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 from memeval.benchmarks.locomo.dataset import LocomoDataset
@@ -74,7 +73,7 @@ def samples() -> list[Sample]:
 
 def made(of: list[Sample] | None = None, *, choice: bool = False) -> LocomoDataset:
     """Return the made-up data, opened; no digest is asked of it."""
-    conversations = parse(json.dumps(of or samples()).encode(), Path("made-up.json"))
+    conversations = parse(json.dumps(of or samples()).encode())
     return LocomoDataset(LocomoFile("sha256:" + "0" * 64, conversations), choice=choice)
 
 

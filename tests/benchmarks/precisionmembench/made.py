@@ -10,8 +10,6 @@ from memeval.benchmarks.precisionmembench.dataset import PrecisionDataset
 from memeval.benchmarks.precisionmembench.fixtures import BELIEFS, CASES, CONVERSATIONS, parse
 from memeval.keys import ItemKey
 
-PLACES = {name: f"{name}.json" for name in (BELIEFS, CASES, CONVERSATIONS)}
-
 
 def belief(name: str, **fields: Any) -> dict[str, Any]:
     """Return a belief of the test user about gardens."""
@@ -114,7 +112,7 @@ def encoded(entries: dict[str, list[dict[str, Any]]]) -> dict[str, bytes]:
 
 def dataset() -> PrecisionDataset:
     """Return the files above, opened."""
-    return PrecisionDataset(parse(encoded(files()), PLACES))
+    return PrecisionDataset(parse(encoded(files())))
 
 
 def items() -> dict[str, ItemKey]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from memeval.benchmarks.precisionmembench import PrecisionBenchmark
 from memeval.benchmarks.precisionmembench.dataset import SEARCHES, TURNS
-from memeval.benchmarks.precisionmembench.fixtures import BELIEFS, CASES, CONVERSATIONS, FOLDER, parse
+from memeval.benchmarks.precisionmembench.fixtures import FOLDER, parse
 from memeval.benchmarks.precisionmembench.grading import BeliefSearch
 from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey
 from memeval.keys import ReflectKey
@@ -18,7 +16,7 @@ from memeval.records.errors import BadInput
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Outcome, Response, RetrievedItem, Timings
 from memeval.records.scenario import Recall, Retain, Step
-from tests.benchmarks.precisionmembench.made import PLACES, belief, case, dataset, encoded, files, items, turn
+from tests.benchmarks.precisionmembench.made import dataset, encoded, files, items
 from tests.grading.builders import NoJudge, fact, item
 
 
@@ -111,65 +109,19 @@ FILES = ("beliefs.seed.json", "retrieval.cases.json", "session-retrieval.cases.j
 
 
 def test_a_text_joins_the_fields_that_are_not_empty() -> None:
-    roses, tulips, *_ = parse(encoded(files()), PLACES).beliefs
+    roses, tulips, *_ = parse(encoded(files())).beliefs
     assert roses.text == "roses Rosa thorns Ida cares for roses. Shapes advice."
     assert tulips.text == "tulips Ida cares for tulips."
 
 
 def test_more_aliases_are_trimmed_in_lower_case_and_each_once() -> None:
-    roses = parse(encoded(files()), PLACES).beliefs[0]
+    roses = parse(encoded(files())).beliefs[0]
     assert roses.with_aliases([" Petals ", "rosa", ""]).aliases == ("rosa", "thorns", "petals")
 
 
 def test_a_case_without_query_or_budget_is_not_sent() -> None:
-    cases = parse(encoded(files()), PLACES).cases
+    cases = parse(encoded(files())).cases
     assert [each.case_id for each in cases if not each.is_sent] == ["blank", "no-budget"]
-
-
-@pytest.mark.parametrize(
-    ("name", "entry", "problem"),
-    [
-        (BELIEFS, belief("roses"), "beliefs.json: the id 'roses' occurs more than once."),
-        (BELIEFS, belief("arch", participants=["moat"]), "beliefs.json: no belief has the id 'moat'."),
-        (BELIEFS, belief("arch", pinned="yes"), "beliefs.json: 'entries.8.pinned': true or false belongs here."),
-        (CASES, case("more", ["moat"]), "cases.json: no belief has the id 'moat'."),
-        (CASES, case("more", ["hedge"]), "cases.json: no belief has the id 'hedge'."),
-        (CASES, case("talk", []), "cases.json: the id 'talk' occurs more than once."),
-        (CONVERSATIONS, {"caseId": "x", "turns": [turn(0, []), turn(0, [])]}, "the id '0' occurs more than once."),
-        (CONVERSATIONS, {"caseId": "x", "turns": [turn(0, ["moat"])]}, "no belief has the id 'moat'."),
-        (
-            CONVERSATIONS,
-            {"caseId": "x", "turns": [turn(0, ["arch"], createBeliefAtTurn=belief("arch"))]},
-            "no belief has the id 'arch'.",
-        ),
-        (
-            CONVERSATIONS,
-            {"caseId": "x", "turns": [turn(0, [], createBeliefAtTurn=belief("roses"))]},
-            "the id 'roses' occurs more than once.",
-        ),
-    ],
-)
-def test_an_invalid_entry_is_refused(name: str, entry: dict[str, Any], problem: str) -> None:
-    entries = files()
-    entries[name].append(entry)
-    with pytest.raises(BadInput, match=re.escape(problem)):
-        parse(encoded(entries), PLACES)
-
-
-@pytest.mark.parametrize(
-    ("data", "problem"),
-    [
-        (b"", "not valid JSON"),
-        (b"\xff[]", "not valid JSON"),
-        (b'[{"a": 1, "a": 2}]', "occurs twice"),
-        (b"[" * 100_000, "not valid JSON"),
-        (b"{}", "expected a JSON list"),
-        (b"[]", "'entries'"),
-    ],
-)
-def test_a_file_that_is_no_list_of_entries_is_refused(data: bytes, problem: str) -> None:
-    with pytest.raises(BadInput, match=problem):
-        parse({**encoded(files()), BELIEFS: data}, PLACES)
 
 
 def test_other_files_of_the_same_form_are_not_the_released_ones(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import signal
+import subprocess
 import threading
 from contextlib import suppress
 from dataclasses import replace
@@ -110,10 +111,8 @@ def test_reader_and_judge_share_one_server(monkeypatch: pytest.MonkeyPatch, tmp_
 
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list that receives the process id of every server that is started."""
-    from memeval.local import server
-
     pids: list[int] = []
-    popen = server.subprocess.Popen
+    popen = subprocess.Popen
 
     def noted(*words: Any, **more: Any) -> Any:
         process = popen(*words, **more)
@@ -121,7 +120,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             pids.append(process.pid)
         return process
 
-    monkeypatch.setattr(server.subprocess, "Popen", noted)
+    monkeypatch.setattr(subprocess, "Popen", noted)
     return pids
 
 
@@ -132,7 +131,8 @@ def saying(folder: Path, text: str) -> SystemSource:
         "class Saying:\n"
         "    def reset(self): pass\n"
         "    def ingest_session(self, session, timestamp): pass\n"
-        f"    def search(self, query, k, timestamp='now'): return [{{'text': {text!r}, 'source_ids': [], 'score': 1.0}}]\n"
+        "    def search(self, query, k, timestamp='now'):\n"
+        f"        return [{{'text': {text!r}, 'source_ids': [], 'score': 1.0}}]\n"
     )
     return file_source(file)
 

@@ -61,6 +61,12 @@ def test_names_that_a_reader_cannot_tell_apart_are_one_product_and_long_ones_are
     assert [group.systems for group in named.groups] == [("mine", "other"), ("bare",)]
 
 
+def test_a_product_is_a_mock_only_if_all_its_configurations_are() -> None:
+    only, both = identity("only", "Only", mock=True), identity("both", "Both", mock=True)
+    found = products_of([only, both, identity("both-real", "Both")], {}).by_slug
+    assert (found["only"].kind, found["both"].kind) == (ProductKind.MOCK, ProductKind.PRODUCT)
+
+
 def test_a_product_without_a_run_has_a_group_and_its_variants_only_with_one() -> None:
     found = products_of([identity("big-nine", "Big")], unrun("big", "Big", *(f"v{n}" for n in range(10))))
     assert [group.systems for group in found.groups] == [("big", "big-nine")]

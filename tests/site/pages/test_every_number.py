@@ -409,12 +409,12 @@ def _correct(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Seque
     return stored.correct(row), sum(grade.state.is_error for grade in stored.grades(row))
 
 
-@rule(r"^(Composite of \w+|Published rule): ([\d.]+) %$")
+@rule(r"^(Weighted \w+|Published rule): ([\d.]+) %$")
 def _composite(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
     return found[1], percent(stored.composite(stored.run(sentence.page), "published" if "rule" in found[1] else ""))
 
 
-@rule(r"^(Composite of \w+|Published rule): ([\d.]+)–([\d.]+)$")
+@rule(r"^(Weighted \w+|Published rule): ([\d.]+)–([\d.]+)$")
 def _interval(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
     scores = stored.run(sentence.page).run.scores
     interval = (scores.alternates["published"] if "rule" in found[1] else scores.composite).interval
@@ -542,7 +542,7 @@ def _fold(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequence
     return found[1], report.labelled, len(report.sample.files)
 
 
-@rule(r"pass ([\d.]+) % of .* not call right, and fail ([\d.]+) % .* scores are (\S+) to (\d+) points too (high|low)\.")
+@rule(r"pass ([\d.]+) % of the wrong or .*, and fail ([\d.]+) % .* scores are (\S+) to (\d+) points too (high|low),")
 def _worth(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
     report, is_judge = stored.labels["locomo-answers"], sentence.text.startswith("LLM judges")
     lines = report.errors if is_judge else [each for one in report.versions for each in one.reported]
@@ -554,7 +554,7 @@ def _worth(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence
     return *shares, f"{ends[0]:.0f}", f"{ends[-1]:.0f}", "high" if is_judge else "low"
 
 
-@rule(r"trust the rules rather than LLM judges \(Kendall’s τ with the readers is ([\d.]+) against ([\d.]+)\)")
+@rule(r"by the rules is closer .* \(Kendall’s τ ([\d.]+)\) than by LLM judges \(([\d.]+)\)")
 def _order(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     taus = {order.second: order.tau for order in stored.labels["locomo-answers"].orders if order.first == "labels"}
     return f"{taus['rules']:.2f}", f"{taus['judge']:.2f}"

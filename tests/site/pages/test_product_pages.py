@@ -15,6 +15,7 @@ from memeval.site import build
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Page
 from memeval.site.pages.citing import bibtex
+from memeval.site.pages.published import PublishedPages
 from memeval.site.pages.systems import SystemPages
 from tests.claims.test_findings import board
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run, release_of
@@ -94,6 +95,20 @@ def test_what_a_buyer_fears_is_answered_from_the_probes_with_the_caveat_of_the_c
         assert re.search(f"After a delete, is the text still found\\? {answer}", found[f"systems/{slug}/"])
 
 
+def test_a_category_that_a_protocol_tests_otherwise_answers_another_question(tmp_path: Path) -> None:
+    benchmark = FakeBenchmark()
+    (first, *_rest), (protocol, *others) = benchmark.info.categories, benchmark.info.protocols
+    special = first.model_copy(update={"risk": "Does one user see another’s memory?", "promise": "keeps users apart"})
+    told = {
+        "categories": (first.model_copy(update={"risk": "Are people mixed up?"}), *benchmark.info.categories[1:]),
+        "protocols": (protocol, *others, protocol.model_copy(update={"name": "elsewhere", "categories": (special,)})),
+    }
+    product(tmp_path / "results", "one", "One", 1.0)
+    found = words(pages(tmp_path / "results", told=told)["systems/one/"])
+    assert "Are people mixed up? no 30 of 30" in found
+    assert "Does one user see" not in found and "eeps users apart" not in found
+
+
 def test_ten_configurations_share_one_page_and_links_lead_to_their_place_on_it(tmp_path: Path) -> None:
     results = tmp_path / "results"
     for number in range(9):
@@ -130,6 +145,16 @@ def test_a_product_with_claims_only_shows_them_and_a_name_of_eighty_letters_is_w
     submitted(results, "long", LONG)
     found = pages(results)["systems/long/"]
     assert f"<bdi>{LONG}</bdi>" in found and "97.31 %" in found and "not yet: run it" in found
+
+
+def test_published_scores_lead_to_the_page_of_a_product_that_also_ran_here(tmp_path: Path) -> None:
+    results, told = board(tmp_path, f'{DIFFERS}absent = "a.json"\n'), {"title": "LoCoMo"}
+    product(results, "mem0-verbatim", "Mem0", told=told)
+    submitted(results, "mem0", "Mem0")
+    site = read_site(results, find=lambda _name: FakeBenchmark(told=told))
+    files = PublishedPages().publish(site)
+    page = next(str(file.body) for file in files if isinstance(file, Page) and file.url == "published/")
+    assert 'href="../systems/mem0/#mem0-verbatim"' in page
 
 
 @pytest.mark.parametrize("late", [0, 1])

@@ -137,6 +137,44 @@ def test_systems_without_checks_and_reference_systems_have_no_row(tmp_path: Path
     assert capability_rows(read_site(tmp_path)) == []
 
 
+SERVICE = """slug = "{slug}"
+name = "Far"
+version = "1"
+{mock}
+[[hosts]]
+host = "api.far.example"
+variable = "FAR_URL"
+{key}
+[product]
+name = "Far {slug}"
+licence = "MIT"
+[configuration]
+model = "{model}"
+"""
+
+
+def submitted(results: Path, slug: str, *, key: str = "", model: str = "LLM of the vendor", mock: str = "") -> None:
+    folder = results.parent / "submissions" / slug
+    folder.mkdir(parents=True)
+    (folder / "submission.toml").write_text(SERVICE.format(slug=slug, key=key, model=model, mock=mock))
+
+
+def test_a_service_that_never_ran_has_the_answers_of_its_manifest(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    submitted(results, "keyed", key='key = "FAR_KEY"')
+    submitted(results, "open", model="no LLM")
+    submitted(results, "played", mock="mock = true")
+    site_of(results, {"forget-bank": PASSED}, mock=True)
+    found = {row.slug: row for row in capability_rows(read_site(results))}
+    assert list(found) == ["keyed", "open", "acme"]  # a mock that ran is last, one that did not has no row
+    assert [row.kind.value for row in found.values()] == ["product", "product", "mock"]
+    titles = ("Delete a user", "No key needed", "No network needed", "No LLM needed", "Licence")
+    answers = {slug: [found[slug].cells[title].able for title in titles] for slug in ("keyed", "open")}
+    assert answers["keyed"] == [Able.UNTESTED, Able.NO, Able.NO, Able.NO, Able.SAID]
+    assert answers["open"] == [Able.UNTESTED, Able.SAID, Able.NO, Able.SAID, Able.SAID]
+    assert set(found["keyed"].cells) == set(found["acme"].cells)
+
+
 def test_the_checks_and_categories_that_answer_exist() -> None:
     known = {check.name for check in CHECKS}
     for each in capabilities():

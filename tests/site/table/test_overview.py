@@ -246,6 +246,34 @@ def test_columns_in_which_all_rows_are_equal_are_a_phrase(shown: dict[Measure, O
     assert differs.has_cost and differs.has_runners and differs.same == []
 
 
+def test_weights_are_offered_only_where_there_is_a_choice(shown: dict[Measure, Overview]) -> None:
+    some = shown[Measure.ANSWERS]
+    several = replace(some, columns=some.columns[:1] * 2)
+
+    def placed(name: str, rank: int | None) -> OverviewRow:
+        row = indexed(name, 0.8, (1, 2), None, some)
+        assert row.index is not None
+        return replace(row, index=row.index.model_copy(update={"rank": rank}))
+
+    pair = overview_of(several, placed("Ada", 1), placed("Bea", 2), baseline=False)
+    assert pair.can_weigh
+    assert not replace(pair, columns=some.columns[:1]).can_weigh
+    assert not replace(pair, table=None).can_weigh
+    assert not overview_of(several, placed("Ada", 1), placed("Bea", None), baseline=False).can_weigh
+
+
+def test_the_fewest_tokens_within_a_margin_of_the_best_index(shown: dict[Measure, Overview]) -> None:
+    some = shown[Measure.ANSWERS]
+    best, near, far = (
+        replace(indexed(name, index, (1, 3), None, some), tokens=tokens)
+        for name, index, tokens in (("Best", 0.80, 900.0), ("Near", 0.78, 300.0), ("Far", 0.77, 10.0))
+    )
+    unknown = replace(indexed("Unknown", 0.9, (1, 1), None, some), tokens=None)
+    assert replace(some, rows=(unknown, best, near, far)).fewest_tokens(0.02) == (best, near)
+    assert replace(some, rows=(unknown, best)).fewest_tokens(0.02) is None
+    assert replace(some, rows=(best, near)).fewest_tokens(0.0) == (best, best)
+
+
 def test_only_measures_with_an_index_are_on_the_front_if_there_is_one(shown: dict[Measure, Overview]) -> None:
     some = shown[Measure.ANSWERS]
     ranked = overview_of(some, indexed("Ada", 0.8, (1, 1), None, some))
@@ -260,7 +288,7 @@ def test_the_front_page_leads_to_categories_trade_offs_and_a_comparison(built: B
     for address in (
         f"benchmarks/fake@1/?columns=scores&amp;track={built.runs[0].run.track_id}&amp;sort=noise-resistance",
         "trade-offs/",
-        f"compare/?board={built.runs[0].run.track_id}",
+        "compare/",
         "benchmarks/fake@1/#judges",
     ):
         assert f'href="{address}' in part
@@ -271,7 +299,7 @@ def test_a_score_is_a_composite_unless_every_item_counts_alike() -> None:
     view = BenchmarkView("fake@1", benchmark.info, None, {}, (), Redistribution.FULL, benchmark)
     track = make_track()
     plans = [CategoryPlan(name=name, weight=weight, items=items, grader="g@1") for name, weight, items in PLANS]
-    assert view.score_name(track.model_copy(update={"categories": tuple(plans)})) == "Composite of accuracy"
+    assert view.score_name(track.model_copy(update={"categories": tuple(plans)})) == "Weighted accuracy"
     alike = [plan.model_copy(update={"weight": plan.items / 40}) for plan in plans]
     assert view.score_name(track.model_copy(update={"categories": tuple(alike)})) == "Accuracy"
     shared = [plan.model_copy(update={"shared": True}) for plan in plans]

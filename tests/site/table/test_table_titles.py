@@ -41,4 +41,4 @@ def test_the_column_of_the_score_is_called_by_what_it_is() -> None:
     table = BoardTable(track(BENCHMARK), ())
     view = BenchmarkView("fake@1", BENCHMARK.info, None, {}, (table,), BENCHMARK.info.redistribution, BENCHMARK)
     (score,) = (column for column in columns(table, view, lambda _row: ()) if column.name == "composite")
-    assert score.title == view.score_name(table.track) == "Composite of accuracy"
+    assert score.title == view.score_name(table.track) == "Weighted accuracy"

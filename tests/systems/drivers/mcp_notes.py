@@ -55,6 +55,26 @@ def find_notes(query: str, limit: int, bank: str = "") -> dict[str, Any]:
 
 
 @server.tool()
+def find_as_json(query: str, inner: bool = False) -> str:
+    """Find notes, and give them as JSON in a text, as many servers do; ``inner``: as a text within it."""
+    found = [{**note, "id": place} for place, note in enumerate(notes())]
+    return json.dumps({"notes": json.dumps(found) if inner else found})
+
+
+@server.tool()
+def add_dated(text: str, day: str) -> str:
+    """Keep a note of a day."""
+    return add_note(text, when=day)
+
+
+@server.tool()
+def add_as_json(text: str) -> str:
+    """Keep a note, and give its number as JSON in a text."""
+    keep([*notes(), {"text": text, "bank": ""}])
+    return json.dumps({"status": "saved", "id": len(notes()) - 1})
+
+
+@server.tool()
 def list_texts(query: str) -> list[str]:
     """Find notes, and give nothing but their texts."""
     return [note["text"] for note in notes()]

@@ -228,8 +228,45 @@ def test_tables_and_lists_are_filled_and_the_ids_of_the_product_name_sources_and
     assert process.recall("parrot", 5, bank="ida").items == ()
     assert len(process.search("parrot", 5).items or ()) == 1
     assert not (ENTRIES / "memory.db").exists()
+    process.forget(ids=["s001"])
+    assert process.search("parrot", 5).items == ()
+    process.ingest([(session(1, "My parrot is Kiwi."), "2025-01-02")])
     process.reset()
     assert process.search("parrot", 5).items == ()
+
+
+def test_an_argument_that_a_tool_needs_and_that_has_no_value_is_named_with_what_to_write(start: Start) -> None:
+    arguments = {"text": "{content}", "day": "{timestamp}"}
+    process = start(
+        STDIO, {**TOOLS, "retain": {"name": "add_dated", "arguments": arguments}, "reset": {"name": "wipe"}}
+    )
+    process.reset()
+    process.retain("One.", timestamp="2025-01-02")
+    with pytest.raises(AdapterRaised) as caught:
+        process.retain("Two.")
+    assert (
+        "'add_dated' needs the argument 'day', but {timestamp} has no value in this call. Put it into a text, such"
+        in (str(caught.value))
+    )
+
+
+def test_a_wrong_path_in_json_of_a_text_is_named_with_its_keys(start: Start) -> None:
+    process = start(STDIO, changed("retain", name="add_as_json", id="key", arguments={"text": "{content}"}))
+    process.reset()
+    with pytest.raises(AdapterRaised, match=r"'add_as_json' has no 'key'\. It has: 'status', 'id'\. Correct 'id' in"):
+        process.ingest(sessions(1))
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_json_in_a_text_is_read_like_a_structured_result(start: Start, inner: bool) -> None:
+    tools: Tools = {
+        "retain": {"name": "add_as_json", "id": "id", "arguments": {"text": "{content}"}},
+        "search": {"name": "find_as_json", "result": "notes", "arguments": {"query": "{query}", "inner": inner}},
+    }
+    process = start(STDIO, tools)
+    process.reset()
+    process.ingest([(session(1, "My parrot is Kiwi."), "2025-01-02")])
+    assert process.search("parrot", 5).items == (FoundItem("[2025-01-02] user: My parrot is Kiwi.", ("s001:t01",)),)
 
 
 @pytest.mark.parametrize(

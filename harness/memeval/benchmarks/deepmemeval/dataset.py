@@ -169,10 +169,11 @@ def _key(raw: RawScenario) -> AnswerKey:
         case RawTemporal():
             return TemporalKey(reference=fact_of(raw.expected_answer), others=tuple(map(fact_of, _other_times(raw))))
         case RawDelta():
-            return DeltaKey(facts_by_turn=_facts_by_turn(raw))
+            established = tuple(map(fact_of, raw.metadata.established_facts_by_turn_5))
+            return DeltaKey(facts_by_turn=(established,) * len(raw.evaluation_turns))
         case RawUncertainty():
             found = _DEPENDENT.search(raw.metadata.uncertainty_reason)
-            assert found is not None, "the reader has checked the pattern"  # noqa: S101
+            assert found is not None, "all released rows have this form"  # noqa: S101
             return UncertaintyKey(
                 reason=raw.metadata.uncertainty_reason, dependent=fact_of(found.group(1)), reference=raw.expected_answer
             )
@@ -187,14 +188,6 @@ def _other_times(raw: RawTemporal) -> tuple[str, ...]:
     between = (session.turns[0].content.partition(". ")[0] for session in raw.conversation_history[1:-1])
     named = dict.fromkeys((*between, raw.metadata.current_belief))
     return tuple(text for text in named if text != raw.expected_answer)
-
-
-def _facts_by_turn(raw: RawDelta) -> tuple[tuple[Fact, ...], ...]:
-    established = tuple(map(fact_of, raw.metadata.established_facts_by_turn_5))
-    late = [(new.turn, fact_of(new.fact)) for new in raw.metadata.new_facts_after_turn_5]
-    return tuple(
-        (*established, *(fact for since, fact in late if since <= asked.turn)) for asked in raw.evaluation_turns
-    )
 
 
 def _evidence(raw: RawScenario) -> tuple[str, ...] | None:

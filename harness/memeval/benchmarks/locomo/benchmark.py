@@ -10,7 +10,7 @@ from memeval.benchmarks.errata import shipped_errata
 from memeval.benchmarks.exchange_format import WHOLE, ExchangeFormat, RunPart
 from memeval.benchmarks.locomo.dataset import LocomoDataset
 from memeval.benchmarks.locomo.grading import Chosen, LocomoF1, LocomoJudged, LocomoRetrieval
-from memeval.benchmarks.locomo.released import FULL_DIGEST, read
+from memeval.benchmarks.locomo.released import FULL, read
 from memeval.benchmarks.locomo.sampling import SAMPLERS
 from memeval.grading.base import Grader
 from memeval.keys import ItemKey
@@ -68,4 +68,4 @@ class LocomoBenchmark(Benchmark):
 
     def errata(self) -> Errata:
         """Return the errors that the data itself proves."""
-        return shipped_errata(__package__, FULL_DIGEST)
+        return shipped_errata(__package__, FULL.digest)

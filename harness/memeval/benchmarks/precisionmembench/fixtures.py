@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from memeval.benchmarks.data import data_folder, file_bytes, refuse_repeats
-from memeval.records.base import Digest, RepeatedKey, digest_bytes, digest_of, once_each, validated
+from memeval.benchmarks.data import data_folder, released_bytes
+from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.records.benchmark import BenchmarkInfo
-from memeval.records.errors import BadInput
 
 BELIEFS, CASES, CONVERSATIONS = "beliefs", "cases", "conversations"
-
-LARGEST = 4_000_000
-"""Largest accepted file, in bytes."""
 
 FOLDER = "fixtures"
 
 USER = "test-user"
 
 LIMIT = 20
-
-_RELEASED = "Use the released file."
-
-R = TypeVar("R", bound=BaseModel)
 
 
 class _Part(BaseModel):
@@ -130,18 +120,6 @@ class Conversation(_Part):
     turns: tuple[ConversationTurn, ...] = Field(min_length=1)
 
 
-class _Beliefs(_Part):
-    entries: tuple[Belief, ...] = Field(min_length=1)
-
-
-class _Cases(_Part):
-    entries: tuple[Case, ...] = Field(min_length=1)
-
-
-class _Conversations(_Part):
-    entries: tuple[Conversation, ...]
-
-
 @dataclass(frozen=True)
 class Fixtures:
     beliefs: tuple[Belief, ...]
@@ -163,64 +141,15 @@ def folder_of(info: BenchmarkInfo, path: Path | None) -> Path:
 
 
 def read(info: BenchmarkInfo, path: Path | None) -> Fixtures:
-    """Read the released files. Raises ``BadInput``: a file is missing, unreadable, invalid or not the released one."""
+    """Read the released files. Raises ``BadInput``: a file is missing, unreadable or not the released one."""
     folder = folder_of(info, path)
-    remedy = f"Use the released files: 'memeval data pull {info.name}' downloads them."
-    data: dict[str, bytes] = {}
-    for source in info.sources:
-        file = folder / source.filename
-        data[source.name] = file_bytes(file, LARGEST, remedy)
-        if digest_bytes(data[source.name]) != source.digest:
-            raise BadInput("this is not the released file: its digest differs.", where=file, remedy=remedy)
-    return parse(data, {source.name: folder / source.filename for source in info.sources})
+    return parse({each.name: released_bytes(folder / each.filename, info.name, each) for each in info.sources})
 
 
-def parse(data: Mapping[str, bytes], places: Mapping[str, object]) -> Fixtures:
-    """Read the bytes of the files, without a check of their digests.
-
-    Raises ``BadInput``: a file is invalid, repeats an id, or names an unknown belief.
-    """
-    beliefs = _entries(_Beliefs, data[BELIEFS], places[BELIEFS]).entries
-    cases = _entries(_Cases, data[CASES], places[CASES]).entries
-    conversations = _entries(_Conversations, data[CONVERSATIONS], places[CONVERSATIONS]).entries
-    refuse_repeats((belief.belief_id for belief in beliefs), "the id", places[BELIEFS], _RELEASED)
-    refuse_repeats(
-        [*(case.case_id for case in cases), *(each.case_id for each in conversations)],
-        "the id",
-        places[CASES],
-        _RELEASED,
+def parse(data: Mapping[str, bytes]) -> Fixtures:
+    return Fixtures(
+        beliefs=TypeAdapter(tuple[Belief, ...]).validate_json(data[BELIEFS]),
+        cases=TypeAdapter(tuple[Case, ...]).validate_json(data[CASES]),
+        conversations=TypeAdapter(tuple[Conversation, ...]).validate_json(data[CONVERSATIONS]),
+        digest=digest_of({name: digest_bytes(data[name]) for name in sorted(data)}),
     )
-    known = {belief.belief_id for belief in beliefs}
-    _known((name for belief in beliefs for name in belief.participants), known, places[BELIEFS])
-    _known((name for case in cases for name in _named(case.expect)), known, places[CASES])
-    for conversation in conversations:
-        refuse_repeats((str(turn.number) for turn in conversation.turns), "the id", places[CONVERSATIONS], _RELEASED)
-        for turn in conversation.turns:
-            _known(_named(turn.expect), known, places[CONVERSATIONS])
-            _known([turn.updated.belief_id] if turn.updated else (), known, places[CONVERSATIONS])
-            created = [turn.created.belief_id] if turn.created else []
-            refuse_repeats([*known, *created], "the id", places[CONVERSATIONS], _RELEASED)
-            known.update(created)
-    return Fixtures(beliefs, cases, conversations, digest_of({name: digest_bytes(data[name]) for name in sorted(data)}))
-
-
-def _entries(model: type[R], data: bytes, where: object) -> R:
-    try:
-        value: Any = json.loads(data, object_pairs_hook=once_each)
-    except (RepeatedKey, UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise BadInput(f"not valid JSON ({error}).", where=where, remedy=_RELEASED) from None
-    if not isinstance(value, list):
-        raise BadInput("expected a JSON list.", where=where, remedy=_RELEASED)
-    return validated(model, {"entries": value}, where)
-
-
-def _named(expect: Expectation) -> Iterable[str]:
-    for tier in (expect.relevant, expect.pinned, expect.questions):
-        yield from (*(tier.only or ()), *tier.include, *tier.exclude)
-    yield from expect.noise.surface
-
-
-def _known(names: Iterable[str], known: set[str], where: object) -> None:
-    unknown = next((name for name in names if name not in known), None)
-    if unknown is not None:
-        raise BadInput(f"no belief has the id {unknown[:64]!r}.", where=where, remedy=_RELEASED)

@@ -39,7 +39,7 @@ MORE = (
     Entry("Matrices", "matrices/"),
     Entry("What the graders are worth", "graders/"),
     Entry("Judges on trial", "judges/"),
-    Entry("All tables", "tracks/"),
+    Entry("All score tables", "tracks/"),
     Entry("Releases", "releases/"),
     Entry("Ledger", "ledger/"),
 )

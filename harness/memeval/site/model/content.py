@@ -128,7 +128,7 @@ class BenchmarkView:
         protocol, who = self.protocol(track), self._who(track)
         title = protocol.title if protocol else track.protocol
         several = any(one.track.protocol != track.protocol for one in self.tables if self._who(one.track) == who)
-        more = [f"{who} ({title})" if several and title.lower() not in f"{who} {self.answers(track)}" else who]
+        more = [f"{who} (scoring: {title})" if several and title.lower() not in f"{who} {self.answers(track)}" else who]
         more += [] if track.tier == "full" else [self._size(track)]
         tracks = [table.track for table in self.tables if table.track.tier == track.tier]
         more += [
@@ -180,7 +180,7 @@ class BenchmarkView:
 
     def rule_meaning(self, name: str) -> str:
         described = self.info.alternates if self.info else {}
-        return described.get(name, f"Composite score of the same answers by the rule “{name}”.")
+        return described.get(name, f"Score of the same answers by the rule “{name}”.")
 
     def category_title(self, name: str) -> str:
         found = self.info.category(name) if self.info else None
@@ -214,12 +214,12 @@ class BenchmarkView:
         return tuple(metric for metric in found if metric is not None)
 
     def score_name(self, track: Track) -> str:
-        """Return what the score of a run is: the headline metric if every item counts alike, else a composite of it."""
+        """Return what the score of a run is: the headline metric if every item counts alike, else its weighted mean."""
         weighed = [plan for plan in track.categories if not plan.shared]
         total = sum(plan.items for plan in track.categories)
         alike = all(abs(plan.weight * total - plan.items) < 1e-6 for plan in weighed)
         title = self.headline(track)
-        return title if alike else f"Composite of {title[:1].lower()}{title[1:]}"
+        return title if alike else f"Weighted {title[:1].lower()}{title[1:]}"
 
     def headline(self, track: Track) -> str:
         protocol = self.protocol(track)

@@ -32,6 +32,8 @@ class ProductKind(StrEnum):
     """Something to build a memory with, such as a search index."""
     REFERENCE = "reference system"
     """Written for comparison, by memeval's authors or after a paper."""
+    MOCK = "mock"
+    """In every configuration here, a stand-in replaces a part that the product needs."""
     CONTROL = "control"
 
 
@@ -94,7 +96,8 @@ def products_of(systems: Iterable[SystemIdentity], submissions: Mapping[str, Sub
         slugs.sort(key=lambda slug: (len(slug), slug))
         said = found[slugs[0]]
         name = _plain(said.product.name) if said.product else said.name
-        groups.append(ProductGroup(slugs[0], name, _kind(said), tuple(slugs)))
+        kind = ProductKind.MOCK if all(found[slug].mock for slug in slugs) else kind_of(said)
+        groups.append(ProductGroup(slugs[0], name, kind, tuple(slugs)))
     return Products(tuple(sorted(groups, key=lambda group: (name_key(group.name), group.slug))))
 
 
@@ -102,7 +105,8 @@ def _plain(name: str) -> str:
     return re.sub(r"\s*\([^()]*\)$", "", name.strip()) or name
 
 
-def _kind(said: SystemIdentity | Submission) -> ProductKind:
+def kind_of(said: SystemIdentity | Submission) -> ProductKind:
+    """Return what a reader calls one configuration, mock or not."""
     if said.kind is SystemKind.CONTROL:
         return ProductKind.CONTROL
     if said.product is not None:

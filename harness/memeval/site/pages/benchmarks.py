@@ -47,7 +47,7 @@ class BenchmarkPages(Publisher):
         boards = [(each, board_views(site, each, front)) for each in site.benchmarks.values()]
         yield Page(
             url="tracks/",
-            title="All tables",
+            title="All score tables",
             description="The exact settings of every table. Scores of different tables are not comparable.",
             body=render("pages/tracks.html", "tracks/", site=site, boards=boards),
             wide=True,

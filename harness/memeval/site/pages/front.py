@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import Any
 
 from memeval.exchange.parquet import has_pyarrow
-from memeval.leaderboard.pairwise import has_pairs
 from memeval.records.base import canonical_json
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Run, SystemKind
@@ -85,7 +84,6 @@ class FrontPage(Publisher):
                 items=sum(row.run.coverage.done for row in site.board.runs),
                 news=_news(site),
                 by_category=_with_categories(shown),
-                compared=_compared(shown),
             ),
             headings=tuple(Heading(each.measure.value, each.measure.heading) for each in shown),
             wide=True,
@@ -95,12 +93,6 @@ class FrontPage(Publisher):
 def _with_categories(shown: Sequence[Overview]) -> list[OverviewColumn]:
     columns = [column for each in shown for column in each.columns if len(column.table.track.categories) > 1]
     return list({column.benchmark.id: column for column in reversed(columns)}.values())[::-1]
-
-
-def _compared(shown: Sequence[Overview]) -> str | None:
-    """Return the id of the track with the most systems that can be compared; ``None`` without any."""
-    tables = [column.table for each in shown[:1] for column in each.columns if has_pairs(column.table)]
-    return max(tables, key=lambda table: table.ranked).track.id if tables else None
 
 
 def _news(site: SiteModel) -> list[News]:

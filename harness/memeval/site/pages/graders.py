@@ -114,8 +114,8 @@ def verdict(reports: Sequence[LabelReport], readers: str) -> list[str]:
     if len(set(taus.values())) == 2:
         (low, worse), (high, better) = sorted((tau, GRADERS[name]) for name, tau in taus.items())
         said.append(
-            f"For the order of systems, trust {better} rather than {worse} (Kendall’s τ with the readers is "
-            f"{number(high)} against {number(low)}); for exact scores and small differences, neither."
+            f"The order of systems by {better} is closer to that of the readers (Kendall’s τ {number(high)}) than by "
+            f"{worse} ({number(low)}). For exact scores and small differences, trust neither."
         )
     return said
 
@@ -127,8 +127,8 @@ def _worth(name: str, errors: GraderErrors, readers: str, shares: Sequence[tuple
     way, (low, high) = ("low", (-gaps[-1], -gaps[0])) if gaps[-1] < 0 else ("high", (gaps[0], gaps[-1]))
     accepts, rejects = percent(errors.false_accepts.value), percent(errors.false_rejects.value)
     return (
-        f"{name} pass {accepts} % of the answers that {readers} do not call right, and fail {rejects} % of the right "
-        f"ones: their scores are {number(low, 0)} to {number(high, 0)} points too {way}."
+        f"{name} pass {accepts} % of the wrong or imprecise answers, and fail {rejects} % of the right ones. "
+        f"Their scores are {number(low, 0)} to {number(high, 0)} points too {way}, by the labels of {readers}."
     )
 
 
@@ -155,7 +155,7 @@ class GradersPage(Publisher):
         yield Page(
             url="graders/",
             title="What the graders are worth",
-            description="How often rules and LLM judges grade an answer wrongly, by labels of readers.",
+            description="Can the grader be trusted? How often rules and LLM judges grade an answer wrongly.",
             body=render(
                 "pages/graders.html",
                 "graders/",

@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
 from memeval.leaderboard.ranking import PairTest, baseline_word
-from memeval.records.benchmark import BenchmarkInfo, CategoryInfo
+from memeval.records.benchmark import CategoryInfo
 from memeval.records.failure import EvidenceFound
 from memeval.records.finding import RecountedClaim
 from memeval.records.run import SystemKind
@@ -156,19 +156,18 @@ def probes_of(site: SiteModel, standings: Iterable[tuple[BoardTable, BoardRow]])
     order: list[str] = []
     for table, row in standings:
         info = site.benchmark_of(table.track).info
-        for category in () if info is None or not row.run.coverage.full else _with_risk(info):
-            order += [category.name] if category.name not in order else []
-            tally = next((each.tally for each in row.run.scores.categories if each.name == category.name), None)
-            if tally is not None and (category.name not in found or found[category.name].planned < tally.planned):
-                found[category.name] = Probe(category, row, tally.correct, tally.planned)
-    return [found[name] for name in order if name in found]
-
-
-def _with_risk(info: BenchmarkInfo) -> Iterator[CategoryInfo]:
-    special = [each for protocol in info.protocols for each in protocol.categories]
-    own = {each.name for each in info.categories}
-    named = [*(each for each in special if each.name not in own), *info.categories]
-    return (each for each in named if each.risk is not None)
+        if info is None or not row.run.coverage.full:
+            continue
+        tallies = {each.name: each.tally for each in row.run.scores.categories}
+        special = {protocol.name: protocol.categories for protocol in info.protocols}
+        asked = [*(each for categories in special.values() for each in categories), *info.categories]
+        order += [each.risk for each in asked if each.risk and each.risk not in order]
+        named = {each.name: each for each in (*info.categories, *special.get(table.track.protocol, ())) if each.risk}
+        for name, category in named.items():
+            tally, risk = tallies.get(name), category.risk or ""
+            if tally is not None and (risk not in found or found[risk].planned < tally.planned):
+                found[risk] = Probe(category, row, tally.correct, tally.planned)
+    return [found[risk] for risk in order if risk in found]
 
 
 def verdict_of(results: Sequence[SystemResult], probes: Sequence[Probe], caveats: Iterable[str]) -> str:
@@ -202,7 +201,7 @@ _MORE = (("more", "better"), ("less", "worse"))
 def _promises(probes: Sequence[Probe], caveats: Iterable[str]) -> str:
     kept = [each for each in probes if each.category.promise]
     if not kept:
-        return "What it deletes and keeps apart was not tested here."
+        return "No benchmark tested here what it deletes and keeps apart."
     parts = [f"{each.category.promise} in {each.passed} of {each.planned} probes" for each in kept]
     but = [each for each in caveats if re.search("delet|forget", each)]
     sentence = " and ".join(parts) + "".join(f", but {each}" for each in but)

@@ -260,7 +260,7 @@ def _summary(site: SiteModel, lines: Iterable[PublishedLine]) -> Summary:
         system = row.run.system
         name = system.product.name if system.product else system.name
         if system.kind is SystemKind.SUBMISSION and (_key(name), site.benchmark_of(row.run.track).title) in measured:
-            here[_key(name)] = name, system_url(system.slug)
+            here[_key(name)] = name, site.products.address(system_url(system.slug))
     return Summary(
         stated=sum(line.claimed != ABSENT for line in lines),
         papers=sum(bool(_IN_PAPER.search(finding.claim.stated)) for finding in findings),

@@ -17,19 +17,24 @@ class TradeOffPages(Publisher):
     order = 54
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
-        first = [table.track.id for table in headline_tables(overviews(site))]
+        every = overviews(site)
+        first = [table.track.id for table in headline_tables(every)]
+        front = {column.table.track.id for each in every for column in each.columns if each.table}
         views = [view(site, table) for table in site.board.tables]
         views.sort(key=lambda each: first.index(each.id) if each.id in first else len(first))
         drawn = (board_trade_off(each) for each in views)
         yield from (each.chart.asset() for each in drawn if each and each.chart)
+        tables = [(each, found) for each in views if (found := list(trade_offs(each)))]
         yield Page(
             url="trade-offs/",
             title="Trade-offs",
-            description="The cheapest system within two points of the best, by dollars, tokens, latency and ingestion.",
+            description="The cheapest and fastest systems within two points of the best, by tokens, dollars and time.",
             body=render(
                 "pages/trade_offs.html",
                 "trade-offs/",
-                tables=[(each, found) for each in views if (found := list(trade_offs(each)))],
+                overall=[(each, near) for each in every if (near := each.fewest_tokens(MARGIN))],
+                tables=[pair for pair in tables if pair[0].id in front] or tables,
+                others=[pair for pair in tables if front and pair[0].id not in front],
                 margin=MARGIN,
             ),
             wide=True,

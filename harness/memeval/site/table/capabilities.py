@@ -14,12 +14,12 @@ from pydantic import Field
 from memeval.leaderboard.board import BoardRow
 from memeval.records.base import Record
 from memeval.records.conformance import CheckOutcome
-from memeval.records.run import Isolation, Network, SystemKind
+from memeval.records.run import Isolation, Network, SystemIdentity, SystemKind
 from memeval.records.scores import Tally
-from memeval.records.submission import Configuration
+from memeval.records.submission import Configuration, Submission, configuration_text
 from memeval.site.model import text
 from memeval.site.model.content import SiteModel
-from memeval.site.model.products import ProductKind
+from memeval.site.model.products import ProductKind, kind_of
 from memeval.site.model.urls import run_url, system_url
 from memeval.site.table.overview import told_apart_names
 from memeval.site.table.tables import needs
@@ -83,17 +83,30 @@ def capabilities() -> tuple[Capability, ...]:
 
 
 def capability_rows(site: SiteModel) -> list[AbleRow]:
-    """Return what each product and library can do that passed through the conformance checks, products first."""
+    """Return what each product and library can do, products first and mocks last.
+
+    They are those that passed through the conformance checks, and those at a vendor's service, which did not run.
+    """
     newest: dict[str, BoardRow] = {}
     for row in site.board.runs:
         if row.run.system.kind is not SystemKind.CONTROL and row.run.system.slug in site.conformance:
             newest.setdefault(row.run.system.slug, row)
-    names = told_apart_names([row.run.system for row in newest.values()])
-    rows = [
-        AbleRow(slug, *names[slug], kind, (row.run.system.configuration or NONE).caveats, _cells(site, slug, row))
-        for slug, row in newest.items()
-        if (kind := site.products.by_slug[slug].kind) is not ProductKind.REFERENCE
-    ]
+    ran = {row.run.system.slug for row in site.board.runs}
+    hosted = {
+        slug: submission
+        for group in site.products.groups
+        for slug in group.systems
+        if slug not in ran and (submission := site.submissions.get(slug)) and submission.hosts and not submission.mock
+    }
+    said: dict[str, SystemIdentity | Submission] = {slug: row.run.system for slug, row in newest.items()} | hosted
+    names = told_apart_names(said.values())
+    rows = []
+    for slug, system in said.items():
+        kind = ProductKind.MOCK if system.mock else kind_of(system)
+        if kind is not ProductKind.REFERENCE:
+            caveats = (system.configuration or NONE).caveats
+            cells = _cells(site, slug, newest[slug]) if slug in newest else _hosted_cells(site, hosted[slug])
+            rows.append(AbleRow(slug, *names[slug], kind, caveats, cells))
     return sorted(rows, key=lambda row: (list(ProductKind).index(row.kind), row.name.lower(), row.slug))
 
 
@@ -130,15 +143,32 @@ def _cells(site: SiteModel, slug: str, newest: BoardRow) -> dict[str, AbleCell]:
     def without(is_free: bool) -> AbleCell:
         return AbleCell(Able.NO if not is_free else Able.TESTED if shut else Able.SAID, proof=proof)
 
-    product, page = run.system.product, site.products.address(system_url(slug))
-    cells |= {
+    return cells | {
         "No key needed": without(needed.keyless),
         "No network needed": without(needed.local),
         "No LLM needed": without(not run.system.declared_models and not run.system.mock),
+        **_stated_cells(site, run.system),
+    }
+
+
+def _hosted_cells(site: SiteModel, system: Submission) -> dict[str, AbleCell]:
+    """Return the cells of a system that did not run: what its manifest says."""
+    page = site.products.address(system_url(system.slug))
+    without_llm = "no llm" in (configuration_text("", "", None, system.configuration) or "").lower()
+    return {each.title: AbleCell(Able.UNTESTED) for each in capabilities()} | {
+        "No key needed": AbleCell(Able.SAID if all(host.key is None for host in system.hosts) else Able.NO, proof=page),
+        "No network needed": AbleCell(Able.NO, proof=page),
+        "No LLM needed": AbleCell(Able.SAID if without_llm else Able.NO, proof=page),
+        **_stated_cells(site, system),
+    }
+
+
+def _stated_cells(site: SiteModel, system: SystemIdentity | Submission) -> dict[str, AbleCell]:
+    product, page = system.product, site.products.address(system_url(system.slug))
+    return {
         "Licence": _stated(product.licence if product else None, page),
         "Storage": _stated(product.storage if product else None, page),
     }
-    return cells
 
 
 def _stated(said: str | None, page: str) -> AbleCell:

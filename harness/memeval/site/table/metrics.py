@@ -132,7 +132,7 @@ def _alternate(name: str, described: str | None) -> Column:
         name=f"composite_{name}",
         title=f"{name.capitalize()} rule",
         group=ColumnGroup.SCORE,
-        help=described or f"Composite score of the same answers by the rule “{name}”.",
+        help=described or f"Score of the same answers by the rule “{name}”.",
         read=partial(_alternate_reading, name),
     )
 

@@ -17,6 +17,7 @@ from memeval.leaderboard.suites import find_suite, read_suites
 from memeval.records.ledger import AnswerTrust
 from memeval.records.overall import Overall, OverallRow
 from memeval.records.run import SystemIdentity, SystemKind
+from memeval.records.submission import Submission, configuration_text
 from memeval.records.track import Track
 from memeval.site.model import text
 from memeval.site.model.content import BenchmarkView, SiteModel, has_llm_judge
@@ -228,6 +229,27 @@ class Overview:
         return [row for row in self.rows if row.index is not None]
 
     @property
+    def can_weigh(self) -> bool:
+        """Whether a reader can weigh the benchmarks: the index is over several, and has at least two ranks."""
+        placed = (
+            [row for row in self.table.rows if row.index is not None and row.rank is not None] if self.table else []
+        )
+        return len(self.columns) > 1 and len(placed) > 1
+
+    def fewest_tokens(self, margin: float) -> tuple[OverviewRow, OverviewRow] | None:
+        """Return the row with the best index, and the one with the fewest tokens within a margin of it.
+
+        Returns ``None`` unless two rows have index and tokens. ``margin``: a share of 1.
+        """
+        indexed = ((row.index.index if row.index else None, row.tokens, row) for row in self.rows)
+        counted = [(index, tokens, row) for index, tokens, row in indexed if index is not None and tokens is not None]
+        if len(counted) < 2:
+            return None
+        best = max(counted, key=lambda each: (each[0], -each[1]))
+        near = [each for each in counted if each[0] >= best[0] - margin - 1e-12]
+        return best[2], min(near, key=lambda each: (each[1], -each[0]))[2]
+
+    @property
     def has_judge(self) -> bool:
         return any(has_llm_judge(column.table.track) for column in self.columns)
 
@@ -327,12 +349,17 @@ def _order(row: OverviewRow) -> tuple[bool, float, int, float, str]:
     return row.index is None, -index, -len(ranked), -(ranked[0] if ranked else 0.0), row.slug
 
 
-def told_apart_names(systems: Iterable[SystemIdentity]) -> dict[str, tuple[str, str | None]]:
+def told_apart_names(systems: Iterable[SystemIdentity | Submission]) -> dict[str, tuple[str, str | None]]:
     """Return product and version of each system, and its settings, by slug.
 
     A system without either has its own name. Of equal names, each gets the slug of its system.
     """
-    found = {system.slug: (system.configured or system.name).partition(" · ") for system in systems}
+    found = {
+        each.slug: (
+            configuration_text(each.name, each.version, each.product, each.configuration) or each.name
+        ).partition(" · ")
+        for each in systems
+    }
     names = Counter(name_key(name) for name, _dot, _settings in found.values())
     return {
         slug: (f"{name} ({slug})" if names[name_key(name)] > 1 else name, settings or None)

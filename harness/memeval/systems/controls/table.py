@@ -69,6 +69,16 @@ _TABLE = (
         "Nowhere.",
     ),
     Control(
+        "placebo",
+        "Placebo",
+        "Returns plausible sentences about invented people and things, and nothing of what it was given. It shows the "
+        "score of text that only looks like memories.",
+        "placebo.py",
+        "Placebo",
+        (EXTRACTIVE, NATIVE),
+        "Nowhere, except by chance where options or parts of the question count.",
+    ),
+    Control(
         "full-context",
         "Full context",
         "Gives the reader the whole history. It shows the score without any selection.",
@@ -94,6 +104,16 @@ _TABLE = (
         "BM25",
         (EXTRACTIVE,),
         "Questions that share words with what was said, however much noise lies around it.",
+    ),
+    Control(
+        "file-grep",
+        "Text files and grep",
+        "Keeps the history in text files and searches them for the words of the question, as an agent does with grep. "
+        "A memory product should do better than this: it costs nothing.",
+        "file_grep.py",
+        "FileGrep",
+        (EXTRACTIVE,),
+        "Questions that share words with what was said; it keeps users apart and deletes what it is asked to delete.",
     ),
     Control(
         "bm25-texts",

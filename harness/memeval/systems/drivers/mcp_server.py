@@ -83,6 +83,8 @@ class McpServer:
         self._starts = 0
         self._fresh = True
         self._client: McpClient | None = None
+        self._needed: dict[str, list[str]] = {}
+        """The arguments that the tool of each call needs."""
         self._given: dict[str, list[str | int]] = {}
         """The ids that the product gave to a text, by the id that memeval knows it by."""
         self._start()
@@ -160,8 +162,15 @@ class McpServer:
         if ids is None:
             self._call("forget", {"bank": bank, "query": query})
         for one in ids or ():
-            for each in self._given.pop(one, None) or [one]:
+            for each in self._ids_of_product(one):
                 self._call("forget", {"id": each, "bank": bank, "query": query})
+
+    def _ids_of_product(self, one: str) -> list[str | int]:
+        """Return the ids under which the product keeps a text, or the turns of a session, and forget them here."""
+        if not any("id" in self._tools.get(call, {}) for call in ("retain", "ingest_session")):
+            return [one]
+        stored = [name for name in self._given if name == one or name.startswith(f"{one}:")]
+        return [each for name in stored for each in self._given.pop(name)]
 
     def versions(self) -> dict[str, str]:
         server = self._client.server if self._client is not None else {}
@@ -184,7 +193,7 @@ class McpServer:
         wire = self._wire()
         try:
             client = McpClient(wire)
-            check_tools(self._tools, client.tools())
+            self._needed = check_tools(self._tools, client.tools())
         except BaseException:
             wire.end()
             raise
@@ -223,6 +232,13 @@ class McpServer:
         self._fresh = False
         tool = self._tools[call]
         arguments: dict[str, Any] = filled(tool.get("arguments", {}), values)
+        for name in self._needed.get(call, ()):
+            if name not in arguments:
+                empty = tool["arguments"][name]
+                raise McpFailed(
+                    f"The tool {tool['name']!r} needs the argument {name!r}, but {empty} has no value in this call. "
+                    f"Put it into a text, such as 'at {empty}', or pass something else. {_correct(call)}"
+                )
         try:
             return self._client.call(tool["name"], arguments)
         except ToolFailed as error:
@@ -239,10 +255,10 @@ class McpServer:
 
         Raises McpFailed: there is no such path.
         """
-        value = result.data
-        if value is None and len(result.texts) == 1:
-            value = parsed(result.texts[0])
+        value = structured(result)
         for key in path.split(".") if path is not None else ():
+            if isinstance(value, str):
+                value = parsed(value)
             if isinstance(value, dict) and key in value:
                 value = value[key]
             elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
@@ -259,6 +275,8 @@ class McpServer:
         if self._tools[call].get("result") is None:
             return [{"text": text} for text in result.texts]
         found = self._value_at_path(call, result)
+        if isinstance(found, str):
+            found = parsed(found)
         if not isinstance(found, list):
             raise McpFailed(
                 f"{self._tools[call]['result']!r} is not a list in the result of the tool "
@@ -297,11 +315,15 @@ def check_mapping(tools: Mapping[str, Mapping[str, Any]], *, restarts: bool) -> 
         raise McpFailed("memeval cannot restart a server at an 'endpoint'. Name a tool that clears it: [tools.reset].")
 
 
-def check_tools(tools: Mapping[str, Mapping[str, Any]], offered: Mapping[str, Mapping[str, Any]]) -> None:
+def check_tools(
+    tools: Mapping[str, Mapping[str, Any]], offered: Mapping[str, Mapping[str, Any]]
+) -> dict[str, list[str]]:
     """Check that the server has the tools, and that they take the arguments.
 
-    ``offered``: the schema of the arguments of each tool of the server.
+    ``offered``: the schema of the arguments of each tool of the server. Returns the arguments that each call's tool
+    needs, as far as its schema says.
     """
+    needed_by: dict[str, list[str]] = {}
     for call, tool in tools.items():
         name, arguments = tool["name"], tool.get("arguments", {})
         if name not in offered:
@@ -315,9 +337,11 @@ def check_tools(tools: Mapping[str, Mapping[str, Any]], offered: Mapping[str, Ma
             if argument not in known:
                 raise McpFailed(f"The tool {name!r} has no argument {argument!r}. {takes} {_correct(call)}")
         needed = offered[name].get("required")
-        for argument in needed if isinstance(needed, list) else ():
+        needed_by[call] = needed if isinstance(needed, list) else []
+        for argument in needed_by[call]:
             if argument not in arguments:
                 raise McpFailed(f"The tool {name!r} needs the argument {argument!r}. {takes} {_correct(call)}")
+    return needed_by
 
 
 def _correct(call: str) -> str:
@@ -350,9 +374,19 @@ def filled(value: Any, values: Mapping[str, Any]) -> Any:
     return PLACEHOLDER.sub(lambda found: str("" if values.get(found[1]) is None else values[found[1]]), value)
 
 
+def structured(result: ToolResult) -> Any:
+    """Return the structured result of a tool, else its only text parsed as JSON; ``None`` if there is neither.
+
+    Libraries put a tool's text into a table, as its only key ``result``. JSON in such a text is the result.
+    """
+    alone = parsed(result.texts[0]) if len(result.texts) == 1 else None
+    wraps = isinstance(alone, (dict, list)) and result.data == {"result": result.texts[0]}
+    return alone if wraps or result.data is None else result.data
+
+
 def shape_of(result: ToolResult) -> str:
     """Return what a tool's result holds, as a sentence: the keys of an object, else its kind."""
-    data = result.data if result.data is not None or len(result.texts) != 1 else parsed(result.texts[0])
+    data = structured(result)
     if isinstance(data, dict):
         return f"It has: {', '.join(map(repr, data)) or 'no keys'}."[:200]
     if data is None:

@@ -96,8 +96,7 @@ class Server:
         finish = "length" if len(words) > body["max_tokens"] else "stop"
         text = " ".join(words[: body["max_tokens"]])
         usage = {"prompt_tokens": len(prompt), "completion_tokens": min(len(words), body["max_tokens"])}
-        message = {"role": "assistant", "content": text}
-        choices = [{"index": 0, "message": message, "finish_reason": finish}]
+        choices = [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}]
         sent = {name: body[name] for name in ("temperature", "seed", "max_tokens")}
         return 200, {"choices": choices, "usage": usage, "model": body.get("model"), "sent": sent}
 
