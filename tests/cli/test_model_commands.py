@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memeval.local.catalogue import Kind
 from memeval.records.errors import ExitCode
 from tests.support.calling import Call
 from tests.support.tiny_model import NAME, gguf, pin, stand_in
@@ -52,7 +53,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
 
 
 def test_a_list_without_the_engine_says_how_to_install_it(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memeval.local.catalogue.ENGINE", "no-such-engine")
+    monkeypatch.setattr("memeval.local.catalogue.ENGINES", dict.fromkeys(Kind, ("no-such-engine",)))
     said = call("model", "list")
     assert said.code == ExitCode.DONE
     assert "no-such-engine, which is not installed" in said.err

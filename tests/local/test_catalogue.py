@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.local.catalogue import address_of, find_model, installed_engine, known_models
+from memeval.local.catalogue import Kind, address_of, find_model, installed_engine, known_models
 from memeval.records.errors import BadInput
 from tests.support.tiny_model import NAME, gguf, pin, stand_in
 
@@ -61,7 +61,7 @@ def test_an_unknown_name_gets_a_hint(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 def test_an_engine_that_is_not_installed_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memeval.local.catalogue.ENGINE", "no-such-engine")
+    monkeypatch.setattr("memeval.local.catalogue.ENGINES", dict.fromkeys(Kind, ("no-such-engine",)))
     with pytest.raises(BadInput, match=r"no-such-engine.*pip install"):
         installed_engine()
 

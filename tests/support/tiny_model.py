@@ -11,7 +11,7 @@ import pytest
 from memeval.local.catalogue import VARIABLE
 from memeval.records.base import digest_bytes
 
-ENGINE = Path(__file__).with_name("fake_llama")
+ENGINE = Path(__file__).with_name("stand_ins")
 TEMPLATE = "{{ messages }}"
 NAME = "tiny"
 

@@ -43,10 +43,11 @@ def list_(
                 packages = model.packages
                 shown = model.origin if way == "origin" else f"{packages.parts} packages" if packages else ""
                 print(f"  --from {way}: {shown}")
-    try:
-        installed_engine()
-    except BadInput as error:
-        print_note(str(error))
+    for kind in sorted({model.kind for model in models}):
+        try:
+            installed_engine(kind)
+        except BadInput as error:
+            print_note(str(error))
 
 
 @app.command("pull")
@@ -88,7 +89,7 @@ def serve(
     from memeval.local.server import LocalServer
 
     model = find_model(name)
-    installed_engine()
+    installed_engine(model.kind)
     with LocalServer(model, port=port, open_to_all=True) as server:
         try:
             print(server.address(), flush=True)

