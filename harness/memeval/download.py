@@ -7,7 +7,6 @@ also after a redirect, and never ``http`` after ``https``.
 
 import errno
 import hashlib
-import json
 import os
 import shutil
 import urllib.error
@@ -85,36 +84,26 @@ class _Download:
 
     def run(self) -> None:
         if self._part_size() > self.source.bytes:
-            self._forget()
+            self._part.unlink(missing_ok=True)
         if self._part_size() < self.source.bytes:
             self._check_space()
             self._fetch()
         found = digest_of_file(self._part)
         if found != self.source.digest:
-            self._forget()
+            self._part.unlink(missing_ok=True)
             raise BadInput(
                 f"the download does not match: its digest is {found}, expected {self.source.digest}.",
                 where=self.source.url,
                 remedy=f"memeval deleted it. Try again later, or give a good copy with {self.remedies.option}.",
             )
         self._part.replace(self.target)
-        self._forget()
 
     @property
     def _part(self) -> Path:
         return self.target.with_name(self.target.name + ".part")
 
-    @property
-    def _note(self) -> Path:
-        """File beside the part with the address and the version it came from."""
-        return self.target.with_name(self.target.name + ".part.json")
-
     def _part_size(self) -> int:
         return self._part.stat().st_size if self._part.is_file() else 0
-
-    def _forget(self) -> None:
-        self._part.unlink(missing_ok=True)
-        self._note.unlink(missing_ok=True)
 
     def _check_space(self) -> None:
         needed = self.source.bytes - self._part_size() + SPARE_BYTES
@@ -127,10 +116,8 @@ class _Download:
             )
 
     def _fetch(self) -> None:
-        response = self._open()
-        with response:
+        with self._open() as response:
             start = self._agreed_start(response)
-            self._note.write_text(json.dumps({"url": self.source.url, "version": _version(response.headers)}))
             with self._part.open("r+b" if start else "wb") as file:
                 file.seek(start)
                 self._copy(response, file, start)
@@ -140,18 +127,16 @@ class _Download:
     def _open(self) -> HTTPResponse:
         """Request the file from the end of the part on."""
         headers = {"User-Agent": "memeval", "Accept-Encoding": "identity"}
-        part_size, version = self._part_size(), self._noted_version()
+        part_size = self._part_size()
         if part_size:
             headers["Range"] = f"bytes={part_size}-"
-            if version:
-                headers["If-Range"] = version
         request = urllib.request.Request(self.source.url, headers=headers)  # noqa: S310 - the scheme is checked
         try:
             return opener().open(request, timeout=TIMEOUT_SECONDS)  # type: ignore[no-any-return]
         except urllib.error.HTTPError as error:
             error.close()
             if error.code == 416 and part_size:
-                self._forget()
+                self._part.unlink(missing_ok=True)
                 return self._open()
             raise self._refused(error.code) from None
         except urllib.error.URLError as error:
@@ -169,14 +154,14 @@ class _Download:
             span, _, total = response.headers.get("Content-Range", "").removeprefix("bytes ").partition("/")
             start = self._part_size()
             if span.partition("-")[0] != str(start):
-                self._forget()
+                self._part.unlink(missing_ok=True)
                 raise BadInput(
                     f"{self.source.url} sent a different part of the file than requested.", remedy="Try again."
                 )
         elif response.status != 200:
             raise self._refused(response.status)
         if total is not None and total.isdigit() and int(total) != self.source.bytes:
-            self._forget()
+            self._part.unlink(missing_ok=True)
             raise BadInput(
                 f"{self.source.url} has {int(total):,} bytes, expected {self.source.bytes:,}.",
                 remedy=f"The file has changed on the server. Give a good copy with {self.remedies.option}.",
@@ -196,15 +181,6 @@ class _Download:
             file.write(chunk)
             done += len(chunk)
             self.progress(done, total)
-
-    def _noted_version(self) -> str | None:
-        """Return the version of the file that the part came from; ``None`` if it came from another address."""
-        try:
-            note = json.loads(self._note.read_text())
-            version = note["version"] if note["url"] == self.source.url else None
-        except (OSError, ValueError, LookupError, TypeError):
-            return None
-        return version if isinstance(version, str) else None
 
     def _refused(self, status: int) -> BadInput:
         if status in (404, 410):
@@ -246,11 +222,3 @@ def opener() -> urllib.request.OpenerDirector:
     ):
         director.add_handler(handler)
     return director
-
-
-def _version(headers: HTTPMessage) -> str | None:
-    """Return the version of the file in a reply, if ``If-Range`` accepts it (RFC 9110, section 13.1.5)."""
-    tag = headers.get("ETag")
-    if tag:
-        return None if tag.startswith("W/") else tag
-    return headers.get("Last-Modified")

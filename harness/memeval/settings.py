@@ -64,7 +64,6 @@ class SettingsFile:
 
     settings: Settings
     toml: Toml | None
-    """The file; ``None`` if absent."""
 
     def place(self, *keys: str | int) -> str:
         return SETTINGS if self.toml is None else self.toml.place(*keys)

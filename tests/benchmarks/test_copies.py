@@ -1,15 +1,20 @@
-"""Copies of released files: a sentence, with its place, for everything that can be wrong with one."""
+"""Where data lives, and copies of released files: a sentence for everything that can be wrong with one."""
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memeval.benchmarks import find
-from memeval.records.base import digest_bytes
+from memeval.benchmarks import all_benchmarks, find
+from memeval.benchmarks.data import data_folder, locate
+from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
+from memeval.cli.data import list_
+from memeval.records.base import digest_bytes, validated
+from memeval.records.benchmark import Errata, ErratumKind
 from memeval.records.errors import BadInput
 from tests.benchmarks.deepmemeval.rows import rows as scenarios
 from tests.benchmarks.locomo.samples import samples
@@ -33,8 +38,8 @@ LONG = {
     b"": "the file is empty.",
     b'[{"question_id": "1a2': "the file is truncated: it ends after 21 bytes",
     b"<html>": "expected a JSON array of objects.",
-    b'["1a2b3c4d"]': "element 1 is not an object.",
-    b'[{"question_id": "\xff"}]': "element 1 is not UTF-8",
+    b'["1a2b3c4d"]': "after element 0, expected another object",
+    b'[{"question_id": "\xff"}]': "element 1 is not valid JSON in UTF-8",
     b"[]": "the file has no questions.",
     b"[{}]": "question 1: 'question_id' is missing.",
 }
@@ -73,11 +78,7 @@ CHANGES: list[tuple[str, Any, str]] = [
         LME + "'haystack_sessions.0.0.has_answer': true or false belongs here.",
     ),
     ("0.answer_session_ids", "answer_9f_1", LME + "'answer_session_ids': a list belongs here."),
-    (
-        "0.answer_session_ids",
-        ["answer_9f_1", "answer_gone"],
-        LME + "evidence 'answer_gone' is not among its sessions.",
-    ),
+    ("0.answer_session_ids", ["answer_9f_1", "answer_gone"], LME + "evidence 'answer_gone' is not among its sessions."),
     ("+", row(), "the question id '1a2b3c4d' occurs more than once."),
     ("+", row("2", answer=""), "question 2 ('2'): 'answer': must not be blank."),
 ]
@@ -173,3 +174,59 @@ CUTS: tuple[Callable[[bytes], bytes], ...] = (lambda b: b[:-1], lambda b: b[: le
 def test_a_copy_of_ones_own_that_is_cut_off_is_called_that(tmp_path: Path, cut: Callable[[bytes], bytes]) -> None:
     data = json.dumps([row()]).encode()
     assert refusal("longmemeval", written(tmp_path, cut(data))).startswith("the file is truncated: ")
+
+
+INFO = DeepMemEvalBenchmark.info
+FILE = "deepmemeval_500.json"
+
+
+def test_the_folder_is_the_one_the_environment_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path))
+    assert data_folder() == tmp_path
+    assert locate(INFO) == tmp_path / "deepmemeval" / FILE
+
+
+def test_else_it_is_the_users_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("MEMEVAL_DATA", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    assert data_folder().name == "memeval"
+    assert tmp_path in data_folder().parents
+
+
+def test_a_path_may_be_the_file_its_folder_or_the_folder_of_all_data(tmp_path: Path) -> None:
+    assert locate(INFO, tmp_path / "copy.json") == tmp_path / "copy.json"
+    assert locate(INFO, tmp_path) == tmp_path / "deepmemeval" / FILE
+    (tmp_path / FILE).touch()
+    assert locate(INFO, tmp_path) == tmp_path / FILE
+
+
+def test_a_generated_benchmark_has_no_file() -> None:
+    with pytest.raises(BadInput, match="has no data file"):
+        locate(INFO.model_copy(update={"sources": ()}))
+
+
+PAGE = (Path(__file__).parents[2] / "site" / "data.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", [None, "longmemeval"])
+def test_the_page_shows_what_data_list_prints_without_data(
+    name: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path))
+    list_(name)
+    command = " ".join(["memeval data list", *([name] if name else [])])
+    assert f"```console\n$ {command}\n{capsys.readouterr().out}```" in PAGE
+
+
+def test_the_example_of_errata_can_be_read() -> None:
+    (text,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    errata = validated(Errata, json.loads(text), "the page")
+    assert {entry.kind for entry in errata.entries} <= set(ErratumKind)
+    assert all(f"`{kind}`" in PAGE for kind in ErratumKind)
+
+
+def test_who_may_publish_what_is_said_as_the_catalogue_has_it() -> None:
+    kept = {each.info.title for each in all_benchmarks() if each.info.redistribution == "ids"}
+    assert kept >= {"LoCoMo", "LongMemEval", "MemoryCD"}
+    assert not [title for title in kept if f"{title} is `ids`".casefold() not in PAGE.casefold()]

@@ -33,7 +33,6 @@ class Behaviour:
     cut_after: int | None = None
     """Close the connection after so many bytes of the body."""
     ranges: bool = True
-    etag: str | None = '"v1"'
     status: int | None = None
     location: str | None = None
     wrong_part: bool = False
@@ -41,8 +40,8 @@ class Behaviour:
     """Say how long the reply is; else it ends where the connection does."""
     part_of: int | None = None
     """Give no more than so many bytes of a part that is asked for."""
-    asked: list[tuple[str | None, str | None]] = field(default_factory=list)
-    """``Range`` and ``If-Range`` of every request."""
+    asked: list[str | None] = field(default_factory=list)
+    """``Range`` of every request."""
 
 
 def handler_for(behaviour: Behaviour) -> type[BaseHTTPRequestHandler]:
@@ -50,8 +49,8 @@ def handler_for(behaviour: Behaviour) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            asked, version = self.headers.get("Range"), self.headers.get("If-Range")
-            behaviour.asked.append((asked, version))
+            asked = self.headers.get("Range")
+            behaviour.asked.append(asked)
             if behaviour.location and self.path != "/moved":
                 self.send_response(302)
                 self.send_header("Location", behaviour.location)
@@ -62,7 +61,7 @@ def handler_for(behaviour: Behaviour) -> type[BaseHTTPRequestHandler]:
                 self.send_error(behaviour.status)
                 return
             body, start = behaviour.body, 0
-            if asked and behaviour.ranges and version in (None, behaviour.etag):
+            if asked and behaviour.ranges:
                 start = int(asked.removeprefix("bytes=").removesuffix("-"))
                 if start >= len(body):
                     self.send_error(416)
@@ -72,8 +71,6 @@ def handler_for(behaviour: Behaviour) -> type[BaseHTTPRequestHandler]:
                 self.send_header("Content-Range", f"bytes {shown}-{len(body) - 1}/{len(body)}")
             else:
                 self.send_response(200)
-            if behaviour.etag:
-                self.send_header("ETag", behaviour.etag)
             end = len(body) if behaviour.part_of is None or not start else start + behaviour.part_of
             if behaviour.length:
                 self.send_header("Content-Length", str(end - start))
@@ -147,7 +144,7 @@ def test_a_cut_download_goes_on_where_it_was_cut(server: Server, tmp_path: Path)
     assert "after 700,000 of" in refusal(server.source, tmp_path)
     server.behaviour.cut_after = None
     assert pull(server.source, tmp_path).read_bytes() == BODY
-    assert server.behaviour.asked == [(None, None), ("bytes=300000-", '"v1"'), ("bytes=700000-", '"v1"')]
+    assert server.behaviour.asked == [None, "bytes=300000-", "bytes=700000-"]
     assert left(tmp_path) == {NAME}
 
 
@@ -158,28 +155,12 @@ def test_a_server_without_ranges_gives_the_file_from_the_start(server: Server, t
     assert pull(server.source, tmp_path).read_bytes() == BODY
 
 
-def test_a_file_that_changed_meanwhile_is_not_patched_together(server: Server, tmp_path: Path) -> None:
-    server.behaviour.body, server.behaviour.etag, server.behaviour.cut_after = b"x" * len(BODY), '"v0"', 300_000
-    refusal(server.source, tmp_path)
-    server.behaviour.body, server.behaviour.etag, server.behaviour.cut_after = BODY, '"v1"', None
-    assert pull(server.source, tmp_path).read_bytes() == BODY
-    assert server.behaviour.asked[-1] == ("bytes=300000-", '"v0"')
-
-
-def test_without_versions_a_patchwork_is_refused_and_the_next_try_starts_afresh(server: Server, tmp_path: Path) -> None:
-    server.behaviour.body, server.behaviour.etag, server.behaviour.cut_after = b"x" * len(BODY), None, 300_000
+def test_a_patchwork_is_refused_and_the_next_try_starts_afresh(server: Server, tmp_path: Path) -> None:
+    server.behaviour.body, server.behaviour.cut_after = b"x" * len(BODY), 300_000
     refusal(server.source, tmp_path)
     server.behaviour.body, server.behaviour.cut_after = BODY, None
     assert "digest" in refusal(server.source, tmp_path)
     assert pull(server.source, tmp_path).read_bytes() == BODY
-
-
-def test_a_weak_version_is_not_used_to_resume(server: Server, tmp_path: Path) -> None:
-    server.behaviour.etag, server.behaviour.cut_after = 'W/"v1"', 300_000
-    refusal(server.source, tmp_path)
-    server.behaviour.cut_after = None
-    pull(server.source, tmp_path)
-    assert server.behaviour.asked[-1] == ("bytes=300000-", None)
 
 
 def test_wrong_bytes_are_not_kept(server: Server, tmp_path: Path) -> None:
@@ -234,7 +215,7 @@ def test_another_part_than_asked_for_is_refused(server: Server, tmp_path: Path) 
 def test_a_part_that_is_too_long_is_thrown_away(server: Server, tmp_path: Path) -> None:
     part(tmp_path).write_bytes(BODY + b"more")
     assert pull(server.source, tmp_path).read_bytes() == BODY
-    assert server.behaviour.asked == [(None, None)]
+    assert server.behaviour.asked == [None]
 
 
 def test_a_whole_part_needs_no_server(tmp_path: Path) -> None:
@@ -313,7 +294,7 @@ def test_a_disk_with_less_room_than_it_says_stops_the_download_and_what_came_sta
     assert "the disk is full (File too large). Free some space. Run the same command to resume" in said
     assert not (tmp_path / NAME).exists() and part(tmp_path).stat().st_size == 500_000
     assert pull(server.source, tmp_path).read_bytes() == BODY
-    assert server.behaviour.asked[-1][0] == "bytes=500000-"
+    assert server.behaviour.asked[-1] == "bytes=500000-"
 
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(server: Server, tmp_path: Path) -> None:

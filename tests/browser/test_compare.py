@@ -126,11 +126,7 @@ def test_an_old_or_forged_address_is_named_in_a_sentence(wide: Visit, site: Buil
     both = address(site, "acme", "borealis")
     page = wide.go(f"{both},no-such-run,{shown(site, 'acme')},{shown(site, 'halfway')}")
     expect(page.locator(".mv-problem")).to_contain_text(
-        [
-            "A run was named twice. It is shown once.",
-            "No run ‘no-such-run’ in this table.",
-            "Halfway",
-        ]
+        ["A run was named twice. It is shown once.", "No run ‘no-such-run’ in this table.", "Halfway"]
     )
     expect(page.locator(".mv-pair")).to_have_count(1)
 

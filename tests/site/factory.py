@@ -42,13 +42,7 @@ from memeval.records.run import (
 )
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 from memeval.records.track import CategoryPlan, Limits, Redistribution, Track
-from tests.support.audits import (
-    ENDPOINT,
-    chat_request,
-    make_audit,
-    make_judgment,
-    make_probe,
-)
+from tests.support.audits import ENDPOINT, chat_request, make_audit, make_judgment, make_probe
 from tests.support.standing import made_up
 
 HOSTILE = "<script>alert(1)</script> {{ config }} [x](javascript:1) ](`</div> &lt; \u202eRTL \x00 🙂"

@@ -31,11 +31,7 @@ def store(results: Path, report: Conformance) -> Path:
 
 
 def find(
-    results: Path,
-    slug: str,
-    submission_digest: Digest,
-    environment_digest: Digest,
-    isolation: Isolation | None = None,
+    results: Path, slug: str, submission_digest: Digest, environment_digest: Digest, isolation: Isolation | None = None
 ) -> Conformance | None:
     """Return the report of a submission in an environment; ``None`` if absent.
 

@@ -18,14 +18,7 @@ from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack
 
 from memeval.archive.runs import RunFolder
-from memeval.archive.signatures import (
-    LEDGER_NAMESPACE,
-    SignatureResult,
-    SignatureState,
-    Signers,
-    sign,
-    signed_bytes,
-)
+from memeval.archive.signatures import LEDGER_NAMESPACE, SignatureResult, SignatureState, Signers, sign, signed_bytes
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Runner, Sample

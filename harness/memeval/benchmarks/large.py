@@ -147,28 +147,23 @@ class _IndexingPass:
             if first != b"[":
                 self._refuse("expected a JSON array of objects.")
             self._at += 1
-            while (byte := self._next_element_byte()) == b"{":
+            byte, comma = self._next_byte(), False
+            while byte == b"{" and (comma or not self._number):
                 yield self._element()
-            if byte != b"]":
-                self._refuse(f"element {self._number + 1} is not an object.")
+                byte = self._next_byte()
+                comma = byte == b","
+                if comma:
+                    self._at += 1
+                    byte = self._next_byte()
+            if not byte:
+                self._refuse(
+                    f"the file is truncated: it ends after {self._read_bytes:,} bytes and {self._number:,} elements."
+                )
+            if byte != b"]" or comma:
+                self._refuse(f"after element {self._number}, expected another object or the end of the array.")
             self._at += 1
             if self._next_byte():
                 self._refuse(f"unexpected data after the end of the array, at byte {self._before + self._at + 1:,}.")
-
-    def _next_element_byte(self) -> bytes:
-        byte = self._next_byte()
-        if self._number and byte == b",":
-            self._at += 1
-            byte = self._next_byte()
-            if byte == b"]":
-                self._refuse(f"expected another element after the comma behind element {self._number}.")
-        elif self._number and byte not in (b"]", b""):
-            self._refuse(f"expected a comma or the end of the array after element {self._number}.")
-        if not byte:
-            self._refuse(
-                f"the file is truncated: it ends after {self._read_bytes:,} bytes and {self._number:,} elements."
-            )
-        return byte
 
     def _element(self) -> tuple[int, int, dict[str, Any]]:
         self._number += 1
@@ -230,12 +225,7 @@ class _IndexingPass:
         try:
             return from_json(element, allow_inf_nan=False)  # type: ignore[no-any-return]
         except ValueError as error:
-            problem = f"is not valid JSON ({error})"
-        try:
-            element.decode()
-        except UnicodeDecodeError as error:
-            problem = f"is not UTF-8, at byte {self._before + self._at + error.start + 1:,} of the file"
-        self._refuse(f"element {self._number} {problem}.")
+            self._refuse(f"element {self._number} is not valid JSON in UTF-8 ({error}).")
 
     def _next_byte(self) -> bytes:
         while True:

@@ -1,4 +1,4 @@
-"""Untrusted YAML as a tree with line numbers: limited in size, without anchors, with all problems in one error.
+"""Untrusted YAML as plain values with line numbers: limited in size, without anchors, with all problems in one error.
 
 The type of a scalar follows from its spelling, as always in YAML: neither ``yes`` nor ``2024`` is text.
 """
@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from memeval.records.base import EXPECTED
 from memeval.records.errors import BadInput, did_you_mean
 from memeval.systems.channel import visible
 
@@ -37,26 +42,153 @@ QUOTED = 40
 
 _NAME = re.compile(r"[^\W_][\w.@+-]*(?:[ :/][\w.@+-]+)*")
 _WHOLE = re.compile(r"[+-]?\d{1,15}")
-_TAG = "tag:yaml.org,2002:"
+_OWN = "own"
+
+Place = tuple[int | str, ...]
+"""Where a value is: keys and indices, from the top."""
+
+R = TypeVar("R", bound=BaseModel)
 
 
-class Problems:
-    def __init__(self, path: Path) -> None:
+def misfit(sentence: str) -> PydanticCustomError:
+    """Return the error of a validator: what a value must be, without the name of its key."""
+    return PydanticCustomError(_OWN, "{sentence}", {"sentence": sentence})
+
+
+def _text(text: str) -> str:
+    if not text.strip():
+        raise misfit("is blank.")
+    if len(text) > LONGEST_TEXT:
+        raise misfit(f"has more than {LONGEST_TEXT:,} characters.")
+    return text
+
+
+def _name(text: str) -> str:
+    if not (len(text) <= LONGEST_NAME and _NAME.fullmatch(text)):
+        raise misfit(f"must be a name of at most {LONGEST_NAME} letters, digits and characters such as - and .")
+    return text
+
+
+def _date(value: Any) -> str:
+    """Return a date or time in ISO 8601, in UTC if no zone is given."""
+    with suppress(TypeError, ValueError):
+        moment = datetime.fromisoformat(value)
+        if len(value) <= len("2025-01-15"):
+            return moment.date().isoformat()
+        iso = moment.isoformat()
+        return iso.removesuffix("+00:00") + "Z" if iso.endswith("+00:00") or moment.tzinfo is None else iso
+    raise misfit("must be a date such as 2025-01-15 or 2025-01-15T09:00:00Z.")
+
+
+def _scalars(value: Any) -> Any:
+    short = isinstance(value, dict) and all(
+        len(name) <= LONGEST_NAME and isinstance(each, str | int | float) and len(str(each)) <= LONGEST_TEXT
+        for name, each in value.items()
+    )
+    if isinstance(value, dict) and not short:
+        raise misfit("must have short names with texts, numbers, true or false.")
+    return value
+
+
+def _version(value: Any) -> str | int:
+    if isinstance(value, bool | float) or not (isinstance(value, int) or _NAME.match(str(value))):
+        raise misfit("must be a whole number or text.")
+    return value  # type: ignore[no-any-return]
+
+
+Text = Annotated[str, AfterValidator(_text)]
+Name = Annotated[str, AfterValidator(_text), AfterValidator(_name)]
+Date = Annotated[str, BeforeValidator(_date)]
+Scalars = Annotated[dict[str, Any], BeforeValidator(_scalars)]
+Version = Annotated[str | int, BeforeValidator(_version)]
+
+
+class Part(BaseModel):
+    """A mapping of a file. A key without a value is absent."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
+
+
+class Document:
+    """The values of a file with their lines. Problems are collected, and refused together."""
+
+    def __init__(self, path: Path, data: bytes) -> None:
         self.path = path
-        self._found: list[tuple[int, str]] = []
+        self._lines: dict[Place, int] = {}
+        self._problems: list[tuple[int, str]] = []
+        self._value = self._plain(compose(path, data), ())
 
-    def add(self, line: int, sentence: str) -> None:
-        self._found.append((line, sentence))
+    def fitted(self, model: type[R], parts: Mapping[str, type[BaseModel]]) -> R:
+        """Return the values as a record. Raises ``BadInput``: lists all that does not fit.
+
+        ``parts``: the record of each mapping by its name in messages.
+        """
+        try:
+            found = model.model_validate(self._value)
+        except ValidationError as error:
+            for each in error.errors(include_url=False):
+                self._add_misfit(each, parts)
+        self.check()
+        return found
+
+    def line(self, place: Place) -> int:
+        """Return the line of a value; that of the mapping if it is missing."""
+        while place and place not in self._lines:
+            place = place[:-1]
+        return self._lines[place]
+
+    def add(self, place: Place, sentence: str) -> None:
+        """Add a problem of a key. ``sentence``: what is wrong, without its name."""
+        *above, key = [part for part in place if isinstance(part, str)]
+        self._problems.append((self.line(place), f"{': '.join(above) or 'the suite'}: '{key}' {sentence}"))
 
     def check(self) -> None:
         """Raise if there are problems. Raises ``BadInput``: lists all problems, one per line."""
-        if not self._found:
+        if not self._problems:
             return
-        found = sorted(dict.fromkeys(self._found))
+        found = sorted(dict.fromkeys(self._problems))
         lines = [f"{visible(str(self.path))}:{line}: {sentence}" for line, sentence in found[:LISTED]]
         if len(found) > LISTED:
             lines.append(f"{visible(str(self.path))}: {len(found) - LISTED} more problems.")
         raise BadInput("\n".join(lines))
+
+    def _add_misfit(self, each: ErrorDetails, parts: Mapping[str, type[BaseModel]]) -> None:
+        place: Place = each["loc"]
+        above = ": ".join(part for part in place[:-1] if isinstance(part, str)) or "the suite"
+        expected = "keys with values" if each["type"].startswith(("model", "dict")) else EXPECTED.get(each["type"])
+        if not place:
+            self._problems.append((self.line(place), f"the suite must be {expected}, not {kind_of(each['input'])}."))
+        elif each["type"] == "extra_forbidden":
+            name, known = str(place[-1]), parts[above].model_fields
+            hint = did_you_mean(name, known, f"Choose one of: {', '.join(known)}.")
+            self._problems.append((self.line(place), f"{above}: unknown key '{visible(name[:QUOTED])}'. {hint}"))
+        elif each["type"] == "missing":
+            self.add(place, "is missing.")
+        elif each["type"] == _OWN:
+            self.add(place, each["msg"])
+        elif expected is None:
+            self.add(place, f"is not valid: {each['msg']}.")
+        else:
+            quotes = " Put it in quotes." if expected == "text" and isinstance(each["input"], int | float) else ""
+            self.add(place, f"must be {expected}, not {kind_of(each['input'])}.{quotes}")
+
+    def _plain(self, node: Any, place: Place) -> Any:
+        self._lines[place] = node.start_mark.line + 1
+        if node.id == "sequence":
+            return [self._plain(each, (*place, number)) for number, each in enumerate(node.value)]
+        if node.id != "mapping":
+            return _scalar(node)
+        found: dict[str, Any] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if key.id != "scalar":
+                self._problems.append((line, "a key must be text, not a list or a mapping."))
+            elif key.value in found:
+                self._problems.append((line, f"the key '{visible(key.value[:QUOTED])}' occurs twice."))
+            else:
+                found[key.value] = self._plain(value, (*place, key.value))
+                self._lines[*place, key.value] = line if value.id == "scalar" else value.start_mark.line + 1
+        return {name: value for name, value in found.items() if value is not None}
 
 
 def compose(path: Path, data: bytes) -> yaml.Node:
@@ -115,234 +247,25 @@ def _check_events(path: Path, events: Iterator[Any]) -> None:
             raise BadInput(f"lists and mappings are nested more than {DEPTH} deep.", where=where)
 
 
-class Entry:
-    """A mapping of the file, read key by key. Invalid values are added to the problems and count as absent.
-
-    ``what``: its name in error messages, such as ``recall``.
-    """
-
-    def __init__(self, node: yaml.Node, what: str, known: Collection[str], problems: Problems) -> None:
-        self.line, self._what, self._problems = line_of(node), what, problems
-        self._nodes: dict[str, yaml.Node] = {}
-        if not _is(node, "mapping"):
-            problems.add(self.line, f"{what}: expected keys with values, not {kind_of(node)}.")
-            return
-        for name, key, value in _pairs(node, problems):
-            if name in known:
-                self._nodes[name] = value
-                continue
-            hint = did_you_mean(name, known, f"Choose one of: {', '.join(known)}.")
-            problems.add(line_of(key), f"{what}: unknown key '{visible(name[:QUOTED])}'. {hint}")
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._nodes
-
-    def line_of(self, key: str) -> int:
-        """Return the line of the value of a key; the line of the mapping if the key is missing."""
-        return line_of(self._nodes[key]) if key in self._nodes else self.line
-
-    def problem(self, key: str, sentence: str) -> None:
-        self._problems.add(self.line_of(key), f"{self._what}: '{key}' {sentence}")
-
-    def needs(self, *keys: str) -> None:
-        """Add a problem for each missing key."""
-        for key in keys:
-            if not self._has_value(key):
-                self._problems.add(self.line, f"{self._what}: '{key}' is missing.")
-
-    def text(self, key: str) -> str:
-        return self._text(key, self._nodes[key]) if self._has_value(key) else ""
-
-    def name(self, key: str, default: str) -> str:
-        """Return a short name, such as an id."""
-        if key not in self._nodes:
-            return default
-        return self._name(key, self._nodes[key]) or default
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts; empty if there is no list."""
-        return tuple(text for node in self._items(key) if (text := self._text(key, node)))
-
-    def names(self, key: str) -> tuple[str, ...]:
-        """Return a list of short names without repetitions; empty if there is no list."""
-        return tuple(dict.fromkeys(name for node in self._items(key) if (name := self._name(key, node))))
-
-    def entries(self, key: str, known: Collection[str]) -> Iterator[Entry]:
-        return (Entry(node, self._singular(key), known, self._problems) for node in self._items(key))
-
-    def mixed(self, key: str, known: Collection[str]) -> Iterator[str | Entry]:
-        for node in self._items(key):
-            if _is(node, "mapping"):
-                yield Entry(node, f"{self._what}: {key}", known, self._problems)
-            elif text := self._text(key, node):
-                yield text
-
-    def truth(self, key: str) -> bool:
-        return bool(self._as(key, "bool", lambda value: value.lower() in ("true", "yes", "on"), "true or false"))
-
-    def whole(self, key: str, default: int) -> int:
-        found = self._as(key, "int", _whole, "a whole number")
-        return default if found is None else int(found)
-
-    def number(self, key: str) -> float | None:
-        """Return a finite number, or ``None``."""
-        found = self._as(key, ("int", "float"), _number, "a number")
-        return None if found is None else float(found)
-
-    def scalar(self, key: str) -> str | int | float | bool | None:
-        """Return a short scalar of any type, or ``None``."""
-        found = _scalar(self._nodes[key]) if key in self._nodes else None
-        return None if isinstance(found, str) and not _NAME.fullmatch(found[: LONGEST_NAME + 1]) else found
-
-    def date(self, key: str) -> str | None:
-        """Return a date, or date and time, in ISO 8601, or ``None``."""
-        return self._date(key, self._nodes[key]) if self._has_value(key) else None
-
-    def dates(self, key: str) -> list[str | None]:
-        """Return a list of dates; ``None`` for each invalid date."""
-        return [self._date(key, node) for node in self._items(key)]
-
-    def scalars(self, key: str) -> dict[str, str | int | float | bool]:
-        """Return a mapping of texts, numbers, booleans and dates by name."""
-        if not self._has_value(key):
-            return {}
-        node = self._nodes[key]
-        if not _is(node, "mapping"):
-            self.problem(key, f"must be keys with values, not {kind_of(node)}.")
-            return {}
-        found: dict[str, str | int | float | bool] = {}
-        for name, _, value in _pairs(node, self._problems):
-            scalar = _scalar(value) if len(name) <= LONGEST_NAME else None
-            if scalar is None:
-                sentence = f"{self._what}: '{key}' must have short names with texts, numbers, true or false."
-                self._problems.add(line_of(value), sentence)
-            else:
-                found[name] = scalar
-        return found
-
-    def _has_value(self, key: str) -> bool:
-        return key in self._nodes and self._nodes[key].tag != f"{_TAG}null"
-
-    def _items(self, key: str) -> list[yaml.Node]:
-        if not self._has_value(key):
-            return []
-        node = self._nodes[key]
-        if not _is(node, "sequence"):
-            self.problem(key, f"must be a list, not {kind_of(node)}.")
-            return []
-        items: list[yaml.Node] = node.value
-        return items
-
-    def _text(self, key: str, node: yaml.Node) -> str:
-        if node.tag != f"{_TAG}str":
-            hint = " Put it in quotes." if _is(node, "scalar") else ""
-            self._problems.add(line_of(node), f"{self._what}: '{key}' must be text, not {kind_of(node)}.{hint}")
-        elif not node.value.strip():
-            self._problems.add(line_of(node), f"{self._what}: '{key}' is blank.")
-        elif len(node.value) > LONGEST_TEXT:
-            self._problems.add(line_of(node), f"{self._what}: '{key}' has more than {LONGEST_TEXT:,} characters.")
-        else:
-            return str(node.value)
-        return ""
-
-    def _name(self, key: str, node: yaml.Node) -> str:
-        name = self._text(key, node)
-        if not name or (len(name) <= LONGEST_NAME and _NAME.fullmatch(name)):
-            return name
-        sentence = f"must be a name of at most {LONGEST_NAME} letters, digits and characters such as - and ."
-        self._problems.add(line_of(node), f"{self._what}: '{key}' {sentence}")
-        return ""
-
-    def _as(self, key: str, tags: str | tuple[str, ...], read: Callable[[str], Any], wanted: str) -> Any:
-        if not self._has_value(key):
-            return None
-        node = self._nodes[key]
-        kinds = (tags,) if isinstance(tags, str) else tags
-        value = read(node.value) if node.tag in {f"{_TAG}{kind}" for kind in kinds} else None
-        if value is None:
-            self.problem(key, f"must be {wanted}, not {kind_of(node)}.")
-        return value
-
-    def _date(self, key: str, node: yaml.Node) -> str | None:
-        date = _iso(node.value) if node.tag in (f"{_TAG}timestamp", f"{_TAG}str") else None
-        if date is None:
-            sentence = "must be a date such as 2025-01-15 or 2025-01-15T09:00:00Z."
-            self._problems.add(line_of(node), f"{self._what}: '{key}' {sentence}")
-        return date
-
-    def _singular(self, key: str) -> str:
-        return key if self._what == "the suite" else f"{self._what}: {key}"
-
-
-def line_of(node: yaml.Node) -> int:
-    return int(node.start_mark.line) + 1
-
-
-def _is(node: Any, kind: str) -> bool:
-    """Return whether a node is a ``scalar``, a ``sequence`` or a ``mapping``."""
-    return bool(node.id == kind)
-
-
-def kind_of(node: yaml.Node) -> str:
-    """Return the type and the value of a node for an error message."""
-    if _is(node, "sequence"):
-        return "a list"
-    if _is(node, "mapping"):
-        return "keys with values"
-    kind = node.tag.removeprefix(_TAG)
-    value = visible(str(node.value)[:QUOTED])
-    return {"str": f"the text '{value}'", "null": "nothing", "bool": f"the boolean {value}"}.get(
-        kind, f"the {'date' if kind == 'timestamp' else 'number'} {value}"
-    )
-
-
-def _pairs(node: yaml.Node, problems: Problems) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
-    """Yield the distinct keys of a mapping, with their nodes and values."""
-    seen: set[str] = set()
-    for key, value in node.value:
-        if not _is(key, "scalar"):
-            problems.add(line_of(key), "a key must be text, not a list or a mapping.")
-        elif key.value in seen:
-            problems.add(line_of(key), f"the key '{visible(key.value[:QUOTED])}' occurs twice.")
-        else:
-            seen.add(key.value)
-            yield key.value, key, value
-
-
-def _whole(text: str) -> int | None:
-    return int(text) if _WHOLE.fullmatch(text) else None
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+def kind_of(value: Any) -> str:
+    """Return the type and the value of a plain value for an error message."""
+    if isinstance(value, str):
+        return f"the text '{visible(value[:QUOTED])}'"
+    kinds = {list: "a list", dict: "keys with values", type(None): "nothing", bool: f"the boolean {str(value).lower()}"}
+    return kinds.get(type(value), f"the number {value}")
 
 
 def _scalar(node: yaml.Node) -> str | int | float | bool | None:
-    """Return the value of a scalar; ``None`` if it is null, not a scalar, or out of range."""
-    match node.tag.removeprefix(_TAG):
-        case "str" | "timestamp":
-            return str(node.value) if len(node.value) <= LONGEST_TEXT else None
-        case "bool":
-            return node.value.lower() in ("true", "yes", "on")
-        case "int":
-            return _whole(node.value)
-        case "float":
-            return _number(node.value)
-        case _:
+    """Return the value of a scalar; the text as written if it is a date, or a number that is out of range."""
+    text = str(node.value)
+    match node.tag.rpartition(":")[2]:
+        case "null":
             return None
-
-
-def _iso(text: str) -> str | None:
-    """Return a date or time in ISO 8601, in UTC if no zone is given; ``None`` if invalid."""
-    try:
-        parsed = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    if len(text) <= len("2025-01-15"):
-        return parsed.date().isoformat()
-    iso = parsed.isoformat()
-    return iso.removesuffix("+00:00") + "Z" if iso.endswith("+00:00") or parsed.tzinfo is None else iso
+        case "bool":
+            return text.lower() in ("true", "yes", "on")
+        case "int" if _WHOLE.fullmatch(text):
+            return int(text)
+        case "float":
+            with suppress(ValueError):
+                return float(text) if math.isfinite(float(text)) else text
+    return text

@@ -9,7 +9,6 @@ from memeval.statistics.composite import Layout, composite_interval
 from memeval.statistics.intervals import wilson
 
 Verdict = Callable[[RegradedRow], bool | None]
-"""Returns one of a row's verdicts."""
 
 DECIMALS = 9
 """Decimals of stored means."""

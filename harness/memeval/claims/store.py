@@ -16,7 +16,6 @@ from memeval.storage import listed, unwritable, write_whole
 from memeval.toml import read_toml
 
 SOURCES = Path("sources")
-"""The folder of sources."""
 
 IMPORTED = "imported"
 """The folder of regraded files inside the results."""
@@ -78,7 +77,6 @@ def stored_equals(path: Path, regraded: Regraded) -> bool:
 
 
 def file_name(file: RegradedFile) -> str:
-    """Return the name of a regraded file, ``source/file``."""
     return f"{file.source}/{file.file}"
 
 

@@ -231,11 +231,8 @@ def _print_report(report: ItemReport, top: int) -> None:
     moving = sorted((line for line in report.items if line.moved), key=lambda line: (-line.moved, line.item_id))
     _print_items("decisive item", moving, top)
     negative = [line for line in report.items if line.discrimination is not None and line.discrimination < 0]
-    _print_items("item with negative discrimination", sorted(negative, key=_discrimination), top)
-
-
-def _discrimination(line: ItemLine) -> tuple[float, str]:
-    return line.discrimination or 0.0, line.item_id
+    negative.sort(key=lambda line: (line.discrimination or 0.0, line.item_id))
+    _print_items("item with negative discrimination", negative, top)
 
 
 def _saturation(found: Saturation) -> Iterator[str]:

@@ -202,7 +202,6 @@ def _observation(check: ContractCheck, subject: CheckedSystem, results: dict[str
 
 
 def _failed_before(check: ContractCheck, results: dict[str, ConformanceCheck]) -> str | None:
-    """Return the failed check that ``check`` depends on, directly or not; ``None`` if none failed."""
     after = check.after
     while after is not None and results[after].outcome is not CheckOutcome.FAILED:
         after = next(other.after for other in CHECKS if other.name == after)

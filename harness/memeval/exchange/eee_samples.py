@@ -14,7 +14,6 @@ from memeval.records.base import canonical_json
 Data = dict[str, Any]
 
 VERSION = "0.3.0"
-"""Version of the schema."""
 
 RIGHT_FROM = 0.5
 """Lowest credit of a correct item, for graders that give credits; the schema needs yes or no."""
@@ -25,9 +24,7 @@ class SampleNames:
     """Names that connect the lines of a record with its aggregate scores."""
 
     evaluation_id: str
-    """The record's id."""
     model_id: str
-    """The system's id."""
     benchmark: str
     """The benchmark's name, without its version."""
     metric: str

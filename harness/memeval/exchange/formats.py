@@ -101,7 +101,6 @@ SHARED: tuple[ExchangeFormat, ...] = (
         holds=_TABLE,
     ),
 )
-"""The formats for every benchmark."""
 
 
 def all_formats() -> tuple[ExchangeFormat, ...]:

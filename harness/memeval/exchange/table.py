@@ -143,15 +143,11 @@ def _skipped(key: ItemKey) -> Row:
 
 def _columns(rows: Sequence[Row]) -> list[str]:
     """Return the columns: first the fixed ones, then those of the run, sorted."""
-    return [*FIXED, *sorted({name for row in rows for name in row}.difference(FIXED), key=_sort_key)]
-
-
-def _sort_key(name: str) -> tuple[int, str]:
-    return list(_RUN_COLUMNS).index(name.partition(".")[0]), name
+    own, kinds = {name for row in rows for name in row}.difference(FIXED), list(_RUN_COLUMNS)
+    return [*FIXED, *sorted(own, key=lambda name: (kinds.index(name.partition(".")[0]), name))]
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    """Return the sum of the known values; ``None`` if all are unknown."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 

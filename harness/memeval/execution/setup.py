@@ -48,8 +48,7 @@ class SystemSetup:
     sandbox: SandboxMode = field(default_factory=_mode, metadata=flag(kind="SandboxMode | None", read=_mode))
     """Sandbox to use: bwrap (bubblewrap), none, or auto (bwrap where it works). Default: MEMEVAL_SANDBOX, else auto."""
     hosts: Mapping[str, str] = field(
-        default_factory=dict,
-        metadata=flag("--host", kind="tuple[str, ...]", metavar="HOST=URL", read=_redirects),
+        default_factory=dict, metadata=flag("--host", kind="tuple[str, ...]", metavar="HOST=URL", read=_redirects)
     )
     """Send requests for a declared host to your own server, repeatable."""
     python: Path | None = None

@@ -98,7 +98,6 @@ def _in_flight(step: Question) -> int:
 class ScenarioWork:
     scenario: Scenario
     items: Mapping[str, tuple[str, ...]]
-    """The questions of each open item, in order."""
     attempt: int = 1
     counts_ingestion: bool = True
     """Whether rows say how long ingestion took: they do in one slice of a scenario only, since each ingests it."""
@@ -135,4 +134,3 @@ class NoModelAccess:
 class SystemInstance:
     process: SystemProcess
     endpoint: ModelAccess | None = None
-    """Its model endpoint; ``None`` if it has no models."""

@@ -186,11 +186,7 @@ class Gateway:
                 return found
         self._refuse_if_replaying(request, Caller.SYSTEM, scenario_id)
         sent = limited if self._budget.limits_output else request
-        labels = {
-            "key": sent.key_in(scenario_id or "", ordinal),
-            "scenario_id": scenario_id,
-            "ordinal": ordinal,
-        }
+        labels = {"key": sent.key_in(scenario_id or "", ordinal), "scenario_id": scenario_id, "ordinal": ordinal}
         return await asyncio.shield(self._start(self._make(sent, endpoint, Caller.SYSTEM, phase, labels)))
 
     async def keep(self, call: Call) -> None:

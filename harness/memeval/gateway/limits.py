@@ -30,7 +30,6 @@ class GatewayOptions:
     """Limits on calls, and how often a call is retried."""
 
     concurrency: Mapping[Caller, int] = field(default_factory=lambda: dict.fromkeys(Caller, MOST_IN_FLIGHT))
-    """Maximum calls in flight, per caller."""
     requests_per_minute: float | None = None
     """Maximum requests per minute, evenly spread; ``None`` for no limit."""
     tokens_per_minute: float | None = None
@@ -38,7 +37,6 @@ class GatewayOptions:
     timeout_seconds: float = 120
     """Seconds after which a try without its whole reply is cancelled."""
     tries: int = 6
-    """Maximum tries of a call."""
     first_wait_seconds: float = 0.5
     """Longest wait before the second try; it doubles with each try. The actual wait is random, up to this."""
     longest_wait_seconds: float = 60

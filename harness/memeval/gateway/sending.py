@@ -20,7 +20,6 @@ from memeval.records.errors import MemevalError
 _MOST_BYTES = {Caller.JUDGE: 2_000_000, Caller.READER: 2_000_000, Caller.SYSTEM: 20_000_000}
 """Maximum bytes of a reply, per caller."""
 _REPORTED_PAUSE_SECONDS = 1.0
-"""Pauses of at least this many seconds are reported."""
 
 _LOCAL_SECONDS = 3_600
 """Seconds after which a try of a model on this machine ends: it answers slowly, and one request at a time."""

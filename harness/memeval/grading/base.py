@@ -55,7 +55,6 @@ class RuleGrader:
     asks_judge = False
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return no cases; see :meth:`Grader.cases`."""
         return ()
 
 

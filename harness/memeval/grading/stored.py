@@ -113,7 +113,6 @@ class _StoredValue(NamedTuple):
     fact: int
     """Index among the topic's facts of the same kind."""
     in_history: bool
-    """Whether the history states it."""
 
     @property
     def holds(self) -> bool:

@@ -31,7 +31,6 @@ class Ruling:
     verdict: bool | None
     """The verdict; ``None`` unless graded."""
     reason: str | None = None
-    """The reason, in one sentence."""
     flags: tuple[Flag, ...] = ()
     """Properties of the answer that readers of the results should know."""
     judgment_key: Digest | None = None

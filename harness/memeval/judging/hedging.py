@@ -1,11 +1,54 @@
 """Detects doubt in an answer (caveats, guesses, admitted ignorance, questions back), and abstentions."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from memeval.judging.lexicon import compiled, lexicon
 from memeval.judging.text import normal, words
 from memeval.judging.thinking import without_thinking
+from memeval.toml import read_words
+
+Lines = tuple[tuple[str, ...], ...]
+"""Regular expressions, each in one or more parts."""
+
+
+@dataclass(frozen=True)
+class _Lexicon:
+    hedges: Lines
+    certain: Lines
+    offers: Lines
+    missing: Lines
+    words: Mapping[str, str]
+    patterns: Mapping[str, tuple[str, ...]]
+
+
+@cache
+def lexicon() -> _Lexicon:
+    return read_words("memeval.judging", "lexicon.toml", _Lexicon)
+
+
+def compiled(lines: Lines) -> re.Pattern[str]:
+    """Return one pattern that finds any of the lexicon's lines as whole words."""
+    return re.compile(r"(?<![^\W_])(?:" + "|".join(_expanded("".join(line)) for line in lines) + r")(?![^\W_])")
+
+
+def _expanded(line: str) -> str:
+    return re.sub(r"<(\w+)([?*]?)>", lambda found: _slot(_sets()[found.group(1)], found.group(2)), line)
+
+
+@cache
+def _sets() -> dict[str, str]:
+    known = lexicon()
+    words = {name: "|".join(text.split()).replace("_", r"\ ") for name, text in known.words.items()}
+    return {name: f"(?:{each})" for name, each in words.items()} | {
+        name: "".join(parts) for name, parts in known.patterns.items()
+    }
+
+
+def _slot(words: str, count: str) -> str:
+    return rf"(?:{words}\ ){count}" if count else words
+
 
 ECHO = 0.8
 """A question in the answer is an echo if at least this share of its words is in the original question."""
@@ -124,7 +167,7 @@ _BUT = re.compile(r"[,;] (?:but|though|although|however|yet|while)\b|;| [-—] "
 
 
 def says_missing(text: str) -> bool:
-    return _pattern("missing").search(_simple(text)) is not None
+    return _pattern("missing").search(plain(text[:BEGINNING]).strip(" .!\"'*_()[]")) is not None
 
 
 def begins_missing(answer: str) -> bool:
@@ -158,7 +201,3 @@ def _first(answer: str) -> list[str]:
             if not _PREFACE.fullmatch(plain(part)):
                 break
     return found
-
-
-def _simple(text: str) -> str:
-    return plain(text[:BEGINNING]).strip(" .!\"'*_()[]")

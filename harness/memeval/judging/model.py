@@ -164,7 +164,10 @@ class RecordedJudge:
         if reply is None:
             state, reason = GradeState.JUDGE_ERROR, f"The judge gave no reply: {_one_line(call.error)}"
         elif verdict is None:
-            state, reason = GradeState.UNPARSED, f"The judge said neither yes nor no, twice; at last: {_excerpt(reply)}"
+            state, reason = (
+                GradeState.UNPARSED,
+                f"The judge said neither yes nor no, twice; at last: {json.dumps(reply[:EXCERPT])}",
+            )
         else:
             state, reason = GradeState.GRADED, f"The judge said {'yes' if verdict else 'no'}."
         return Ruling(state, verdict, reason, noticed(case), call.key, alternates)
@@ -231,8 +234,3 @@ async def ask_all(
 def _one_line(error: str | None) -> str:
     """Return the error of a call on one line, truncated, since it may quote a server."""
     return " ".join((error or "The reply cannot be read.").split())[:LONGEST_ERROR]
-
-
-def _excerpt(reply: str) -> str:
-    """Return the beginning of a reply, with other characters than ASCII escaped."""
-    return json.dumps(reply[:EXCERPT])

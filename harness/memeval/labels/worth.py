@@ -119,7 +119,8 @@ class _Evidence:
     @cached_property
     def is_equal(self) -> bool:
         by_file = _by(self.labelled, lambda row: row.file)
-        return all(_is_equal(_equal(by_file, of, self.verdict)) for of in (RIGHT, NOT_RIGHT))
+        found = (_equal(by_file, of, self.verdict) for of in (RIGHT, NOT_RIGHT))
+        return all(p is None or p >= ALPHA for p in found)
 
     def about(self, file: str) -> Sequence[Labelled]:
         """Return the rows whose errors hold for a file: all if files do not differ, else its own."""
@@ -313,10 +314,6 @@ def _equal(
 ) -> float | None:
     shares = [_share(members, of, lambda each: verdict(each[0])) for members in by_file.values()]
     return equal_shares([share for share in shares if share is not None])
-
-
-def _is_equal(p: float | None) -> bool:
-    return p is None or p >= ALPHA
 
 
 def _pairs(readings: Sequence[tuple[Reading, Sequence[ReadLabel]]]) -> Iterable[ReaderPair]:

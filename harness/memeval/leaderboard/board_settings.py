@@ -15,7 +15,7 @@ from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 from memeval.records.scores import Composite
 from memeval.records.settings import BoardSettings, Settings, TrackChoice
-from memeval.records.track import CategoryPlan, Track
+from memeval.records.track import Track
 from memeval.removed import why_removed
 from memeval.settings import SettingsFile, settings_file
 
@@ -99,12 +99,10 @@ def own_score(folder: RunFolder, weights: Mapping[str, float]) -> Composite | No
         return None
     if not folder.file(GRADES).exists():
         return Composite(value=None, interval=None, reason="The grades of this run are only in the archive.")
-    own = [_reweighed(category, weights.get(category.name, 0.0)) for category in plan]
+    own = [
+        category.model_copy(update={"weight": weights.get(category.name, 0.0), "shared": False}) for category in plan
+    ]
     return composite_of(own, list(folder.grades()))
-
-
-def _reweighed(category: CategoryPlan, weight: float) -> CategoryPlan:
-    return category.model_copy(update={"weight": weight, "shared": False})
 
 
 def _fits(choice: TrackChoice, track: Track) -> bool:

@@ -195,7 +195,7 @@ def _costs(
     current: MeasuredRun, baselines: Sequence[MeasuredRun], thresholds: CheckThresholds
 ) -> Iterator[PairedValue]:
     for name, unit, values in (
-        (CostMetric.CONTEXT_TOKENS, Unit.TOKENS, _context_tokens),
+        (CostMetric.CONTEXT_TOKENS, Unit.TOKENS, lambda run: run.context_tokens or None),
         (CostMetric.MODEL_TOKENS, Unit.TOKENS, lambda run: run.model_tokens),
         (CostMetric.DOLLARS, Unit.DOLLARS, lambda run: run.dollars),
     ):
@@ -209,10 +209,6 @@ def _costs(
         )
         yield from _cost(name, current, baselines, values, subject)
     yield from _latency(current, baselines, thresholds)
-
-
-def _context_tokens(run: MeasuredRun) -> Values | None:
-    return run.context_tokens or None
 
 
 def _cost(

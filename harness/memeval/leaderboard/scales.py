@@ -1,7 +1,5 @@
 """The scale of a benchmark in an overall index: the stored track that counts, its floor and its ceiling."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -32,7 +30,6 @@ class IndexScale:
     """The run that is the ceiling; ``None`` if the ceiling is a perfect score."""
 
     def share(self, score: float | None) -> float | None:
-        """Return the share of the gap; ``None`` without a scale or a score."""
         floor, ceiling = self.shown.floor, self.shown.ceiling
         if self.shown.reason is not None or score is None or floor is None or ceiling is None:
             return None

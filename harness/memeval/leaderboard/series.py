@@ -1,7 +1,5 @@
 """Which runs belong to one line of history: those of one system on one track."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What a run needs for a rank beside its scores: the source of its system, the run of its answers, a rebuilt track."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from memeval.archive.runs import RunFolder

@@ -1,7 +1,5 @@
 """The suites of benchmarks of the overall index, from ``suites.toml``."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path

@@ -92,12 +92,7 @@ class ObjectStore(Protocol):
         ...
 
     def replace(
-        self,
-        key: str,
-        content: bytes | Path,
-        headers: Headers = Headers(),
-        *,
-        seen: str | None = None,
+        self, key: str, content: bytes | Path, headers: Headers = Headers(), *, seen: str | None = None
     ) -> bool:
         """Store an object whether or not the key is taken; a cut transfer leaves the former object.
 

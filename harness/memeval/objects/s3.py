@@ -306,12 +306,7 @@ class BucketStore:
     @contextmanager
     def _sentences(self, key: str) -> Iterator[None]:
         """Turn the errors of boto3 into sentences; no secret is in them."""
-        from botocore.exceptions import (
-            BotoCoreError,
-            ClientError,
-            NoCredentialsError,
-            PartialCredentialsError,
-        )
+        from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
         from botocore.parsers import ResponseParserError
 
         where = f"{self.url}/{key}" if key else self.url

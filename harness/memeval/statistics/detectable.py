@@ -211,16 +211,14 @@ def _simulated(clustering: Clustering, differs: Disagreement, difference: float)
 
 
 def _approximated(clustering: Clustering, differs: Disagreement, difference: float) -> bool:
-    return _standard_errors(clustering, differs, difference) >= _needed(_degrees(clustering, differs))
+    return _standard_errors(clustering, differs, difference) >= _needed(
+        max(1, int(effective_clusters(clustering, differs) + TOLERANCE) - 1)
+    )
 
 
 def _standard_errors(clustering: Clustering, differs: Disagreement, difference: float) -> float:
     variance = float(_variances(clustering, differs, difference).sum())
     return difference / math.sqrt(variance) if variance > 0 else math.inf
-
-
-def _degrees(clustering: Clustering, differs: Disagreement) -> int:
-    return max(1, int(effective_clusters(clustering, differs) + TOLERANCE) - 1)
 
 
 @lru_cache(maxsize=1024)

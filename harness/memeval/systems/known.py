@@ -103,7 +103,6 @@ def missing(submissions: Path) -> list[KnownControl | KnownSubmission]:
 
 
 def as_toml(entries: Iterable[KnownControl | KnownSubmission]) -> str:
-    """Return entries as text to append to ``known.toml``."""
     return "".join(
         f"\n[[{'control' if isinstance(entry, KnownControl) else 'submission'}]]\n"
         + "".join(f"{name} = {_toml(value)}\n" for name, value in asdict(entry).items())

@@ -96,11 +96,7 @@ NOT_LOADED = AdapterInfo("", (), (), "", "", {})
 def session_json(session: Session) -> bytes:
     """Return a session as one line of ASCII JSON, with the keys that an adapter sees and no others."""
     return to_line(
-        {
-            "session_id": session.session_id,
-            "date": session.date,
-            "turns": [turn_data(turn) for turn in session.turns],
-        }
+        {"session_id": session.session_id, "date": session.date, "turns": [turn_data(turn) for turn in session.turns]}
     )
 
 

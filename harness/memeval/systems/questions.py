@@ -43,11 +43,7 @@ def recall_call(
 
 
 def reflect_call(
-    query: str,
-    *,
-    bank: str | None = None,
-    timestamp: str | None = None,
-    dispositions: Mapping[str, int] | None = None,
+    query: str, *, bank: str | None = None, timestamp: str | None = None, dispositions: Mapping[str, int] | None = None
 ) -> PreparedCall:
     """Return the call of ``reflect``.
 

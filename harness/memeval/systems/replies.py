@@ -123,9 +123,7 @@ class ReplyingProcess:
         self._end()
         position = f" ({at})" if at else ""
         return SystemTimedOut(
-            f"{METHODS.get(call, call)} took longer than {seconds:g} s{position}.",
-            remedy=remedy,
-            at=at,
+            f"{METHODS.get(call, call)} took longer than {seconds:g} s{position}.", remedy=remedy, at=at
         )
 
     def _too_long(self, call: str) -> AdapterMisbehaved:

@@ -74,16 +74,13 @@ def _unprintable_texts(submission: Submission) -> Iterator[RuleViolation]:
     for keys, text in texts:
         if text is None:
             continue
-        if not text.isprintable() and not (keys[0] in ("summary", "conflict_of_interest") and _is_prose(text)):
+        prose = text.replace("\n", "") if keys[0] in ("summary", "conflict_of_interest") else text
+        if not prose.isprintable():
             yield RuleViolation(keys, f"'{keys[0]}' has a character that is not printable.", "Remove it.")
         elif not text.strip():
             yield RuleViolation(keys, f"'{keys[0]}' is blank.", "Fill it in, or remove the line.")
         elif len(text) > TEXT_LENGTH:
             yield RuleViolation(keys, f"'{keys[0]}' has more than {TEXT_LENGTH} characters.", "Shorten it.")
-
-
-def _is_prose(text: str) -> bool:
-    return text.replace("\n", "").isprintable()
 
 
 def _kind(submission: Submission) -> Iterator[RuleViolation]:
@@ -278,9 +275,7 @@ def _parameters(submission: Submission) -> Iterator[RuleViolation]:
         name = str(keys[-1])
         if not name.isidentifier() or keyword.iskeyword(name):
             yield RuleViolation(
-                keys,
-                f"'{visible(name)}' is not a valid name of a parameter.",
-                "Use letters, digits and underscores.",
+                keys, f"'{visible(name)}' is not a valid name of a parameter.", "Use letters, digits and underscores."
             )
 
 

@@ -351,9 +351,7 @@ def _mountable(path: Path, hidden: Iterable[Path]) -> Path:
     for private, name in ((Path.home(), "your home folder"), (Path("/etc"), "the machine's settings")):
         if private.resolve().is_relative_to(real):
             raise BadInput(
-                f"would give the system access to {name}.",
-                where=path,
-                remedy="Move the system to its own folder.",
+                f"would give the system access to {name}.", where=path, remedy="Move the system to its own folder."
             )
     for private in hidden:
         if real == private.resolve() or (

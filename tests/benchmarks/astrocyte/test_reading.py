@@ -194,7 +194,7 @@ def asks(entry: str) -> str:
         (asks("query: x, tags: [2024]"), "'tags' must be text, not the number 2024. Put it in quotes."),
         (asks("query: x, tags: [[a]]"), "'tags' must be text, not a list."),
         (asks("query: 42"), "'query' must be text, not the number 42. Put it in quotes."),
-        (asks("query: no"), "'query' must be text, not the boolean no. Put it in quotes."),
+        (asks("query: no"), "'query' must be text, not the boolean false. Put it in quotes."),
         (asks("query: null"), "suite.yaml:4: recall: 'query' is missing."),
         (asks("query: ' '"), "'query' is blank."),
         (asks("expected_ids: [r1]"), "suite.yaml:4: recall: 'query' is missing."),
@@ -212,8 +212,8 @@ def asks(entry: str) -> str:
             "conflicts with expected results. Keep one of them.",
         ),
         (asks("query: x, expected_absent: 'true'"), "must be true or false, not the text 'true'."),
-        (asks("query: x, max_results: 0"), "'max_results' is 0; it must be from 1 to 1000."),
-        (asks("query: x, max_results: 1001"), "'max_results' is 1001"),
+        (asks("query: x, max_results: 0"), "'max_results' must be from 1 to 1000."),
+        (asks("query: x, max_results: 1001"), "'max_results' must be from 1 to 1000."),
         (asks("query: x, max_results: 1.5"), "'max_results' must be a whole number, not the number 1.5."),
         (asks("query: x, max_results: 9999999999999999999"), "must be a whole number"),
         (asks("query: x, min_score: .inf"), "'min_score' must be a number"),
@@ -221,13 +221,13 @@ def asks(entry: str) -> str:
         (asks("query: x, query_time: 1736900000"), "must be a date such as"),
         (asks("query: x, query_time: 2025-02-30"), "must be a date such as"),
         (asks("query: x, time_range: [2025-01-01]"), "must be two dates, start and end."),
-        (asks("query: x, time_range: 2025-01-01"), "'time_range' must be a list, not the date 2025-01-01."),
+        (asks("query: x, time_range: 2025-01-01"), "'time_range' must be a list, not the text '2025-01-01'."),
         (asks("query: x, time_range: [2025-02-01, 2025-01-01]"), "The end must be later."),
         (asks("query: x, time_range: [2025-01-01, 2025-01-01T00:00:00Z]"), "The end must be later."),
         (asks("query: x, query: y"), "the key 'query' occurs twice."),
         (asks("query: x, [a]: y"), "a key must be text, not a list or a mapping."),
         (asks("query: x, id: 'a\\u202eb'"), "'id' must be a name of at most 64"),
-        (f"{HEAD}recall:\n  - just text\n", "suite.yaml:4: recall: expected keys with values, not the text 'just"),
+        (f"{HEAD}recall:\n  - just text\n", "suite.yaml:4: the suite: 'recall' must be keys with values, not the text"),
         (f"{HEAD}recall: x\n", "suite.yaml:3: the suite: 'recall' must be a list, not the text 'x'."),
         (f"{HEAD}recall:\n  - {{id: a, query: x}}\n  - {{id: a, query: y}}\n", "'id' 'a' is already used in line 4."),
         (
@@ -248,7 +248,7 @@ def asks(entry: str) -> str:
         (f"{HEAD}version: 1.5\nrecall: [{{query: x}}]", "'version' must be a whole number or text."),
         (HEAD, "suite.yaml:1: the suite has no questions. Add 'recall' or 'reflect'."),
         ("recall: [{query: x}]", "suite.yaml:1: the suite: 'retain' is missing."),
-        ("- a\n- b\n", "suite.yaml:1: the suite: expected keys with values, not a list."),
+        ("- a\n- b\n", "suite.yaml:1: the suite must be keys with values, not a list."),
         ("", "suite.yaml: the file is empty."),
         ("# nothing but a remark\n", "suite.yaml: the file is empty."),
         ("a: [", "not valid YAML"),
@@ -285,10 +285,11 @@ nmae: x
     assert refused(load, text) == [
         "suite.yaml:4: recall: 'query' is missing.",
         "suite.yaml:4: recall: unknown key 'qery'. Did you mean 'query'?",
-        "suite.yaml:5: recall: 'expected_ids' names 'r11', which is not the id of a text. Did you mean 'r1'?",
-        "suite.yaml:5: recall: 'max_results' is 0; it must be from 1 to 1000.",
+        "suite.yaml:5: recall: 'max_results' must be from 1 to 1000.",
         "suite.yaml:6: the suite: unknown key 'nmae'. Did you mean 'name'?",
     ]
+    entries = "  - {query: x, expected_ids: [r11]}\n  - {query: x, bank: mian}\n"
+    assert len(refused(load, f"{HEAD}recall:\n{entries}")) == 2
 
 
 def test_endless_problems_are_counted(load: Load) -> None:

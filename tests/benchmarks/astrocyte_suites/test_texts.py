@@ -220,7 +220,7 @@ def test_its_example_is_a_suite_and_uses_or_names_every_key(tmp_path: Path) -> N
     assert suite.warnings == ()
     assert [
         key
-        for key in {*reading.RETAIN, *reading.RECALL, *reading.REFLECT}
+        for key in {key for part in ("retain", "recall", "reflect") for key in reading.PARTS[part].model_fields}
         if f"{key}:" not in example and f"`{key}`" not in PAGE
     ] == []
 

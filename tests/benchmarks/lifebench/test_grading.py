@@ -200,8 +200,9 @@ def test_a_rubric_has_its_points_and_no_ids_of_events(questions: tuple[LifeBench
     ("change", "sentence"),
     [
         ({"question": None}, "'question'"),
-        ({"question_type": "Riddle"}, "unknown question type 'Riddle'"),
-        ({"ask_time": "2025-13"}, "'ask_time' is '2025-13', not a month"),
+        ({"question_type": "Riddle"}, "'question_type': Input should be"),
+        ({"question_type": ["Unanswerable"]}, "'question_type': Input should be"),
+        ({"ask_time": "2025-13"}, "'ask_time' does not have the required form"),
         ({"answer": "E", "options": ROWS[1]["options"]}, "the answer 'E' is not a letter of its options"),
         ({"options": ROWS[1]["options"][1:]}, "the options are not lettered"),
         ({"evidence": "sms 7"}, "'evidence'"),

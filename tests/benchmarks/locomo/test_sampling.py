@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.locomo import LocomoBenchmark
+from memeval.benchmarks.locomo.benchmark import SAMPLERS, documented, equal, exact, proportional
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
-from memeval.benchmarks.locomo.sampling import SAMPLERS, documented, equal, exact, proportional
 from memeval.keys import ItemKey
 
 Sampler = Callable[[Sequence[ItemKey]], tuple[ItemKey, ...]]

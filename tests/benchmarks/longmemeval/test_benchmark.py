@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
+from memeval.benchmarks.longmemeval.benchmark import INCREMENT, MULTIPLIER, allocations, sampled, shuffled
 from memeval.benchmarks.longmemeval.grading import LongMemEvalRetrieval
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
-from memeval.benchmarks.longmemeval.sampling import INCREMENT, MULTIPLIER, allocations, sampled, shuffled
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey

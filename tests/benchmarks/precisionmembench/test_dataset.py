@@ -1,7 +1,5 @@
 """What systems see of the files, and what they never see."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Reports of the authors' test program: written, read back, and refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -11,10 +11,10 @@ from memeval import api
 from memeval.archive.audits import write_audit
 from memeval.archive.conformance import report_files
 from memeval.conformance import SUITE
+from memeval.evaluation.verify.audit import audit_lines
 from memeval.evaluation.verify.checks.reports import check_audit, check_report
 from memeval.evaluation.verify.checks.subject import Sessions
 from memeval.evaluation.verify.findings import Check, CheckStatus
-from memeval.grading.audit import audit_lines
 from memeval.records.audit import Probe
 from tests.support.forging import RESULTS
 

@@ -1,20 +1,26 @@
-"""Trade-offs: the front, the axes and the chart."""
+"""Trade-offs, the front page's chart among them: the front, the axes, and names that do not cover each other."""
 
 import re
-from itertools import pairwise
+from dataclasses import replace
+from itertools import combinations, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.records.run import SystemKind
-from memeval.site.charts.scatter import cost_axis, score_axis
+from memeval.site.charts.overall_chart import SIZES, overall_charts
+from memeval.site.charts.scatter import _CHARACTER, _LINE, cost_axis, score_axis
 from memeval.site.charts.trade_offs import DrawnTradeOff, draw_trade_off, trade_offs
 from memeval.site.model.content import read_site
+from memeval.site.model.products import ProductKind
+from memeval.site.table.overview import Overview, OverviewRow, overviews
 from memeval.site.table.tables import view
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
+from tests.site.table.test_overview import indexed, overview_of
 
 
 def traded(results: Path, *made: Made, cost: str = "tokens_per_question") -> DrawnTradeOff:
@@ -51,16 +57,10 @@ def test_the_front_has_what_no_ranked_system_beats_in_both(tmp_path: Path) -> No
 
 def test_the_cheapest_within_two_points_is_named(tmp_path: Path) -> None:
     def right(but: int) -> dict[str, object]:
-        return {
-            "grades": lambda number, grade: grade.model_copy(update={"verdict": number != but}),
-            "responses": None,
-        }
+        return {"grades": lambda number, grade: grade.model_copy(update={"verdict": number != but}), "responses": None}
 
     found = traded(
-        tmp_path,
-        system("best", 0.5, 900, **right(-1)),
-        system("near", 0.5, 300, **right(3)),
-        system("far", 0.0, 100),
+        tmp_path, system("best", 0.5, 900, **right(-1)), system("near", 0.5, 300, **right(3)), system("far", 0.0, 100)
     ).shown
     assert found.nearly_best is not None
     assert (found.nearly_best.name, found.nearly_best.written) == ("Near", "300 tokens")
@@ -120,3 +120,57 @@ def test_each_table_with_costs_is_listed_once_with_a_way_to_it(built: Built) -> 
     page = built.read("trade-offs/index.html")
     listed = re.findall(r'<h2 id="track-([^"]*)"><a href="[^"]*track=([^"]*)"', page)
     assert listed and all(one == other for one, other in listed) and len(set(listed)) == len(listed)
+
+
+@pytest.fixture(scope="module")
+def some(built: Built) -> Overview:
+    return overviews(read_site(built.results, find=lambda _name: built.benchmark))[0]
+
+
+def row(some: Overview, name: str, index: float, tokens: float | None, kind: ProductKind) -> OverviewRow:
+    return replace(indexed("Ada", index, (1, 9), "worse", some), slug=name, short=name, tokens=tokens, kind=kind)
+
+
+def crowd(some: Overview) -> Overview:
+    """Return an overview of near neighbours, one of them with a name of 80 letters."""
+    kinds = [ProductKind.PRODUCT, ProductKind.LIBRARY, ProductKind.REFERENCE]
+    rows = [
+        row(some, f"Memory {place} 1.2", 0.4 + place / 100, 850 + 20 * place, kinds[place % 3]) for place in range(8)
+    ]
+    rows += [row(some, "W" * 80, 0.45, 9000, kinds[0]), row(some, HOSTILE, 0.5, 20_000, kinds[1])]
+    return overview_of(some, *rows)
+
+
+@pytest.mark.parametrize(("place", "size"), list(enumerate(SIZES)))
+def test_products_are_named_and_no_name_covers_another_or_leaves_the_chart(
+    some: Overview, place: int, size: tuple[str, int, int]
+) -> None:
+    shown, (_name, width, height) = crowd(some), size
+    chart = overall_charts(shown)[place]
+    low, high = next(
+        layer["encoding"]["y"]["scale"]["domain"] for layer in chart.spec["layer"] if "y" in layer["encoding"]
+    )
+    boxes, labelled = [], set()
+    for each in chart.spec["data"]["values"]:
+        if "label" in each:
+            long = _CHARACTER * len(each["label"])
+            left = each["label_x"] * width - (long if each["align"] == "right" else 0)
+            boxes.append((left, left + long, height * (high - each["label_y"]) / (high - low)))
+            labelled.add(each.get("system"))
+    assert {row.short for row in shown.rows if row.kind is ProductKind.PRODUCT} <= labelled
+    assert all(left >= -1 and right <= width + 1 for left, right, _y in boxes)
+    for (left, right, y), (other_left, other_right, other_y) in combinations(boxes, 2):
+        assert abs(y - other_y) >= _LINE - 1 or right <= other_left + 1 or other_right <= left + 1
+    assert "<script>" not in str(chart.drawing)
+
+
+def test_the_front_is_said_in_words(some: Overview) -> None:
+    wide, phone = overall_charts(crowd(some))
+    assert "Memory 0 1.2, 40.0, 850" in wide.description
+    assert (wide.title, wide.description) == (phone.title, phone.description)
+
+
+@pytest.mark.parametrize("tokens", [(), (500.0,), (500.0, None), (None, None)])
+def test_fewer_than_two_known_points_are_no_chart(some: Overview, tokens: tuple[float | None, ...]) -> None:
+    rows = [row(some, f"S{place}", 0.5, each, ProductKind.PRODUCT) for place, each in enumerate(tokens)]
+    assert overall_charts(overview_of(some, *rows)) == []

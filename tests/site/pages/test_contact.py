@@ -1,7 +1,5 @@
 """Where to submit, report and object, with and without a repository; and what only memeval's own board shows."""
 
-from __future__ import annotations
-
 import html
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A finding that is unfavourable to somebody is nowhere on a published site until 14 days after its notice."""
 
-from __future__ import annotations
-
 import gzip
 import html
 import shutil

@@ -47,10 +47,7 @@ def test_digests_and_lengths_stand_for_the_text(private: Built) -> None:
     shard = private.shard(run_id)
     stored = next(private.runs[0].responses())
     shown = shard["items"][0]["responses"][0]
-    assert shown["answer"] == {
-        "digest": digest_bytes(stored.answer.encode()),
-        "bytes": len(stored.answer.encode()),
-    }
+    assert shown["answer"] == {"digest": digest_bytes(stored.answer.encode()), "bytes": len(stored.answer.encode())}
     place, _score = shown["items"][0]
     assert shard["sources"][place]["turn_id"] == "s003:t01"
     assert "reason" not in shard["items"][0]

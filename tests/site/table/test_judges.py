@@ -129,10 +129,7 @@ def test_an_audits_files_can_be_fetched(built: Built) -> None:
 def test_the_same_answers_have_a_score_by_each_of_their_judges(built: Built) -> None:
     [(slug, scores)] = scores_by_judge(model(built.results), "fake@1")
     asked, ruled = run_of(built, "20261103T10").run, built.runs[0].run
-    assert (slug, scores) == (
-        "acme",
-        {MODEL: asked.scores.composite.value, "rules@3": ruled.scores.composite.value},
-    )
+    assert (slug, scores) == ("acme", {MODEL: asked.scores.composite.value, "rules@3": ruled.scores.composite.value})
 
 
 def test_answers_with_equal_bytes_are_the_same_answers_and_others_are_not(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """memeval's HTTP contract against a real server, started, spoken to and ended by the driver in a real process."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

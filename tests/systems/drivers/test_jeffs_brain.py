@@ -1,7 +1,5 @@
 """The driver for jeffs-brain daemons: against the daemon from npm, and against one that misbehaves on demand."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The driver for MCP servers, against a server made with the ``mcp`` package, as a process of its own."""
 
-from __future__ import annotations
-
 import sys
 import tomllib
 from collections.abc import Callable, Iterator

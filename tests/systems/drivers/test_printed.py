@@ -1,7 +1,5 @@
 """The line that holds the cause, in what programs print before they end."""
 
-from __future__ import annotations
-
 import pytest
 
 from memeval.systems.drivers.printed import PrintedLines, cause_in, line_of_message

@@ -66,12 +66,9 @@ def plan_pruning(store: ObjectStore, results: Path, days: int, now: datetime | N
         else:
             plan.runs.append((found.key, reason))
             gone |= digests
-    plan.rows = [each for each in rows if each.key not in kept and (each.key in gone or _is_old(each, before))]
+    old = {each.key for each in rows if each.modified is not None and each.modified < before}
+    plan.rows = [each for each in rows if each.key not in kept and each.key in gone | old]
     return plan
-
-
-def _is_old(row: ObjectInfo, before: datetime) -> bool:
-    return row.modified is not None and row.modified < before
 
 
 def _ended(results: Path, before: datetime) -> Mapping[tuple[str, str], str]:

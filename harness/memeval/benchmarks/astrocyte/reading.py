@@ -1,10 +1,25 @@
 """A suite: its records, and reading it from YAML, with all problems and their lines in one error."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from memeval.benchmarks.yaml_nodes import LONGEST_NAME, Entry, Problems, check_size, compose
+from pydantic import AfterValidator, BeforeValidator
+
+from memeval.benchmarks.yaml_nodes import (
+    LONGEST_NAME,
+    Date,
+    Document,
+    Name,
+    Part,
+    Place,
+    Scalars,
+    Text,
+    Version,
+    check_size,
+    misfit,
+)
 from memeval.grading.recall import holds, moment, passes
 from memeval.keys import Fact
 from memeval.records.base import Digest, digest_bytes
@@ -65,61 +80,90 @@ class RelevantTexts:
     one_keyword: bool = False
 
 
-class RelevanceRules:
-    def __init__(self, texts: Sequence[Retain]) -> None:
-        self._texts = texts
-        self._by_id = {text.source_id: text for text in texts}
-        self._banks = {text.bank for text in texts} or {None}
-
-    def check_bank(self, entry: Entry, bank: str | None) -> None:
-        if bank not in self._banks:
-            names = sorted(name or MAIN for name in self._banks)
-            hint = did_you_mean(bank or MAIN, names, f"Choose one of: {', '.join(names)}.")
-            entry.problem("bank", f"names '{bank or MAIN}', a bank without texts. {hint}")
-
-    def of(self, entry: Entry, asked: Recall, ids: Sequence[str], keywords: Sequence[str]) -> RelevantTexts:
-        """Return the relevant texts of a search: those it names, else those that contain its keywords.
-
-        Only texts in its bank that pass its filter count. They must contain all keywords; if none does, one keyword is
-        enough. Adds a problem for each impossible id or keyword.
-        """
-        candidates = [text for text in self._texts if text.bank == asked.bank and passes(asked, text)]
-        for keyword in keywords:
-            if not any(holds(text.content, (keyword,), one=False) for text in candidates):
-                sentence = f"has '{visible(keyword[:64])}', which no text for this search contains."
-                entry.problem("expected_contains", sentence)
-        named = [text for name in ids if (text := self._named(entry, name, asked)) is not None]
-        every = [text for text in candidates if holds(text.content, keywords, one=False)]
-        some = [text for text in candidates if holds(text.content, keywords, one=True)]
-        relevant = named or every or some
-        return RelevantTexts(tuple(text.text_id for text in relevant), one_keyword=bool(some and not every))
-
-    def _named(self, entry: Entry, name: str, asked: Recall) -> Retain | None:
-        text = self._by_id.get(name)
-        if text is None:
-            problem = f"names '{visible(name)}', which is not the id of a text. {did_you_mean(name, self._by_id)}"
-            entry.problem("expected_ids", problem.rstrip())
-        elif text.bank != asked.bank:
-            entry.problem("expected_ids", f"names '{name}', which is in the bank '{text.bank or MAIN}'.")
-        elif not passes(asked, text):
-            entry.problem("expected_ids", f"names '{name}', which does not pass the filter of this search.")
-        return text
-
-
-ENDINGS = (".yaml", ".yml")
-
-SUITE = ("name", "version", "retain", "recall", "reflect")
-RETAIN = ("id", "content", "tags", "fact_type", "metadata", "occurred_at", "bank")
-RECALL = (
-    *("id", "query", "expected_contains", "expected_ids", "expected_absent", "tags", "time_range", "bank"),
-    *("category", "max_results", "query_time", "min_score"),
-)
-REFLECT = ("id", "query", "expected_topics", "forbidden", "bank", "category", "query_time")
-FACT = ("text", "phrases")
-
 MOST_RESULTS = 1000
 
 RESULTS = 10
+
+
+def _as_fact(value: object) -> object:
+    return {"text": value, "phrases": [value]} if isinstance(value, str) else value
+
+
+def _ordered(dates: list[str]) -> list[str]:
+    if len(dates) != 2:
+        raise misfit("must be two dates, start and end.")
+    if moment(dates[0]) >= moment(dates[1]):
+        raise misfit(f"starts at {dates[0]}, but ends at {dates[1]}. The end must be later.")
+    return dates
+
+
+def _in_range(results: int) -> int:
+    if not 1 <= results <= MOST_RESULTS:
+        raise misfit(f"must be from 1 to {MOST_RESULTS}.")
+    return results
+
+
+class _Fact(Part):
+    text: Text
+    phrases: list[Text] = []
+
+    def fact(self) -> Fact:
+        return Fact(text=self.text, phrases=tuple(self.phrases) or (self.text,))
+
+
+class _Retain(Part):
+    id: Name | None = None
+    content: Text
+    tags: list[Name] = []
+    fact_type: Name | None = None
+    metadata: Scalars = {}
+    occurred_at: Date | None = None
+    bank: Name = MAIN
+
+
+class _Recall(Part):
+    id: Name | None = None
+    query: Text
+    expected_contains: list[Text] = []
+    expected_ids: list[Name] = []
+    expected_absent: bool = False
+    tags: list[Name] = []
+    time_range: Annotated[list[Date], AfterValidator(_ordered)] | None = None
+    bank: Name = MAIN
+    category: Name | None = None
+    max_results: Annotated[int, AfterValidator(_in_range)] = RESULTS
+    query_time: Date | None = None
+    min_score: float | None = None
+
+
+class _Reflect(Part):
+    id: Name | None = None
+    query: Text
+    expected_topics: list[Annotated[_Fact, BeforeValidator(_as_fact)]] = []
+    forbidden: list[Annotated[_Fact, BeforeValidator(_as_fact)]] = []
+    bank: Name = MAIN
+    category: Name | None = None
+    query_time: Date | None = None
+
+
+class _Suite(Part):
+    name: Name | None = None
+    version: Version = 1
+    retain: list[_Retain]
+    recall: list[_Recall] = []
+    reflect: list[_Reflect] = []
+
+
+PARTS: dict[str, type[Part]] = {
+    "the suite": _Suite,
+    "retain": _Retain,
+    "recall": _Recall,
+    "reflect": _Reflect,
+    "reflect: expected_topics": _Fact,
+    "reflect: forbidden": _Fact,
+}
+
+ENDINGS = (".yaml", ".yml")
 
 
 def read(path: Path, data: bytes | None = None, categories: Collection[str] | None = None) -> Suite:
@@ -137,155 +181,134 @@ def read(path: Path, data: bytes | None = None, categories: Collection[str] | No
             data = path.read_bytes()
         except OSError as error:
             raise BadInput(f"cannot read the file ({error.strerror}).", where=path) from None
-    problems = Problems(path)
-    root = Entry(compose(path, data), "the suite", SUITE, problems)
-    root.needs("retain")
-    texts = _texts(root)
-    truth = RelevanceRules(texts)
-    cases = _Cases(categories, truth)
-    recalls = tuple(cases.recall(entry, place) for place, entry in enumerate(root.entries("recall", RECALL), 1))
-    reflects = tuple(cases.reflect(entry, place) for place, entry in enumerate(root.entries("reflect", REFLECT), 1))
-    if not recalls and not reflects:
-        problems.add(root.line, "the suite has no questions. Add 'recall' or 'reflect'.")
-    name = root.name("name", path.stem[:LONGEST_NAME])
-    version = _version(root)
-    problems.check()
+    document = Document(path, data)
+    suite = document.fitted(_Suite, PARTS)
+    if not suite.recall and not suite.reflect:
+        raise BadInput("the suite has no questions. Add 'recall' or 'reflect'.", where=f"{path}:1")
+    rules = _Rules(document, suite, categories)
+    recalls = tuple(rules.recall(each, number) for number, each in enumerate(suite.recall))
+    reflects = tuple(rules.reflect(each, number) for number, each in enumerate(suite.reflect))
+    document.check()
     every: list[RecallCase | ReflectCase] = [*recalls, *reflects]
     warnings = tuple(
         f"{case.step.question_id}: no_ground_truth: it has no expected result and is not scored."
         for case in every
         if not case.graded
     )
-    return Suite(name, version, digest_bytes(data), texts, recalls, reflects, warnings)
+    name = suite.name or path.stem[:LONGEST_NAME]
+    return Suite(name, suite.version, digest_bytes(data), rules.texts, recalls, reflects, warnings)
 
 
-def _version(root: Entry) -> str | int:
-    """Return the version of a suite, a number or a name; 1 by default."""
-    found = root.scalar("version")
-    if (found is None and "version" in root) or isinstance(found, bool | float):
-        root.problem("version", "must be a whole number or text.")
-    return found if isinstance(found, int | str) else 1
+class _Rules:
+    """What must hold between the parts of a suite; what does not is added to the problems of the file."""
 
-
-def _texts(root: Entry) -> tuple[Retain, ...]:
-    line_of: dict[str, int] = {}
-    texts = []
-    for place, entry in enumerate(root.entries("retain", RETAIN), 1):
-        entry.needs("content")
-        name = entry.name("id", f"r{place}")
-        _check_unique(entry, name, line_of)
-        texts.append(
+    def __init__(self, document: Document, suite: _Suite, categories: Collection[str] | None) -> None:
+        self._document, self._categories = document, categories
+        self._lines: dict[tuple[str, str], int] = {}
+        self.texts = tuple(
             Retain(
-                text_id=f"s{place:03}",
-                content=entry.text("content"),
-                occurred_at=entry.date("occurred_at") or "",
-                bank=_bank(entry),
-                tags=entry.names("tags") or None,
-                fact_type=entry.name("fact_type", "") or None,
-                metadata=entry.scalars("metadata"),
-                source_id=name,
+                text_id=f"s{number:03}",
+                content=each.content,
+                occurred_at=each.occurred_at or "",
+                bank=_bank(each.bank),
+                tags=_tags(each.tags),
+                fact_type=each.fact_type,
+                metadata=each.metadata,
+                source_id=self._id(("retain", number - 1), each.id, f"r{number}"),
             )
+            for number, each in enumerate(suite.retain, 1)
         )
-    return tuple(texts)
+        self._by_id = {text.source_id: text for text in self.texts}
+        self._banks = {text.bank for text in self.texts} or {None}
 
-
-class _Cases:
-    def __init__(self, categories: Collection[str] | None, truth: RelevanceRules) -> None:
-        self._categories, self._truth = categories, truth
-        self._lines: dict[str, int] = {}
-
-    def recall(self, entry: Entry, place: int) -> RecallCase:
-        entry.needs("query")
-        since, until = self._between(entry)
-        k = entry.whole("max_results", RESULTS)
-        if not 1 <= k <= MOST_RESULTS:
-            entry.problem("max_results", f"is {k}; it must be from 1 to {MOST_RESULTS}.")
-            k = RESULTS
+    def recall(self, case: _Recall, number: int) -> RecallCase:
+        place: Place = ("recall", number)
+        since, until = case.time_range or (None, None)
         step = Recall(
-            question_id=self._id(entry, f"q{place}"),
-            question=entry.text("query"),
-            timestamp=entry.date("query_time"),
-            k=k,
-            bank=_bank(entry),
-            tags=entry.names("tags") or None,
+            question_id=self._id(place, case.id, f"q{number + 1}"),
+            question=case.query,
+            timestamp=case.query_time,
+            k=case.max_results,
+            bank=self._known_bank(place, case.bank),
+            tags=_tags(case.tags),
             since=since,
             until=until,
         )
-        absent = entry.truth("expected_absent")
-        ids, keywords = entry.names("expected_ids"), entry.texts("expected_contains")
-        if absent and (ids or keywords):
-            entry.problem("expected_absent", "conflicts with expected results. Keep one of them.")
-        self._truth.check_bank(entry, step.bank)
-        found = self._truth.of(entry, step, ids, keywords)
+        if case.expected_absent and (case.expected_ids or case.expected_contains):
+            self._document.add((*place, "expected_absent"), "conflicts with expected results. Keep one of them.")
+        if self._categories is not None and case.category not in self._categories:
+            self._document.add((*place, "category"), f"must be one of: {', '.join(self._categories)}.")
+        found = self._relevant(place, step, dict.fromkeys(case.expected_ids), case.expected_contains)
         return RecallCase(
             step=step,
-            category=self._category(entry),
-            absent=absent,
-            keywords=keywords,
+            category=case.category,
+            absent=case.expected_absent,
+            keywords=tuple(case.expected_contains),
             one_keyword=found.one_keyword,
-            relevant=() if absent else found.relevant,
-            min_score=entry.number("min_score"),
+            relevant=() if case.expected_absent else found.relevant,
+            min_score=case.min_score,
         )
 
-    def reflect(self, entry: Entry, place: int) -> ReflectCase:
-        entry.needs("query")
+    def reflect(self, case: _Reflect, number: int) -> ReflectCase:
+        place: Place = ("reflect", number)
         step = Reflect(
-            question_id=self._id(entry, f"f{place}"),
-            question=entry.text("query"),
-            timestamp=entry.date("query_time"),
-            bank=_bank(entry),
+            question_id=self._id(place, case.id, f"f{number + 1}"),
+            question=case.query,
+            timestamp=case.query_time,
+            bank=self._known_bank(place, case.bank),
         )
-        self._truth.check_bank(entry, step.bank)
-        points, forbidden = _facts(entry, "expected_topics"), _facts(entry, "forbidden")
-        return ReflectCase(step, entry.name("category", "") or None, points, forbidden)
+        points, forbidden = (tuple(each.fact() for each in part) for part in (case.expected_topics, case.forbidden))
+        return ReflectCase(step, case.category, points, forbidden)
 
-    def _id(self, entry: Entry, default: str) -> str:
-        name = entry.name("id", default)
-        _check_unique(entry, name, self._lines)
+    def _id(self, place: Place, given: str | None, default: str) -> str:
+        """Return the id of an entry, which no other text, or no other question, may have."""
+        name, kind = given or default, "text" if place[0] == "retain" else "question"
+        line = self._document.line(place)
+        if self._lines.setdefault((kind, name), line) != line:
+            self._document.add((*place, "id"), f"'{visible(name)}' is already used in line {self._lines[kind, name]}.")
         return name
 
-    def _category(self, entry: Entry) -> str | None:
-        name = entry.name("category", "") or None
-        if self._categories is not None and name not in self._categories:
-            entry.problem("category", f"must be one of: {', '.join(self._categories)}.")
-        return name
+    def _known_bank(self, place: Place, named: str) -> str | None:
+        if _bank(named) not in self._banks:
+            names = sorted(name or MAIN for name in self._banks)
+            hint = did_you_mean(named, names, f"Choose one of: {', '.join(names)}.")
+            self._document.add((*place, "bank"), f"names '{named}', a bank without texts. {hint}")
+        return _bank(named)
 
-    def _between(self, entry: Entry) -> tuple[str | None, str | None]:
-        """Return the time range of a search, with its start and without its end."""
-        if "time_range" not in entry:
-            return None, None
-        dates = entry.dates("time_range")
-        since, until = dates if len(dates) == 2 else (None, None)
-        if len(dates) not in (0, 2):
-            entry.problem("time_range", "must be two dates, start and end.")
-        elif since is not None and until is not None and moment(since) >= moment(until):
-            entry.problem("time_range", f"starts at {since}, but ends at {until}. The end must be later.")
-        return since, until
+    def _relevant(self, place: Place, asked: Recall, ids: Iterable[str], keywords: Sequence[str]) -> RelevantTexts:
+        """Return the relevant texts of a search: those it names, else those that contain its keywords.
+
+        Only texts in its bank that pass its filter count. They must contain all keywords; if none does, one keyword is
+        enough. Adds a problem for each impossible id or keyword.
+        """
+        candidates = [text for text in self.texts if text.bank == asked.bank and passes(asked, text)]
+        for keyword in keywords:
+            if not any(holds(text.content, (keyword,), one=False) for text in candidates):
+                sentence = f"has '{visible(keyword[:64])}', which no text for this search contains."
+                self._document.add((*place, "expected_contains"), sentence)
+        named = [text for name in ids if (text := self._named(place, name, asked)) is not None]
+        every = [text for text in candidates if holds(text.content, keywords, one=False)]
+        some = [text for text in candidates if holds(text.content, keywords, one=True)]
+        relevant = named or every or some
+        return RelevantTexts(tuple(text.text_id for text in relevant), one_keyword=bool(some and not every))
+
+    def _named(self, place: Place, name: str, asked: Recall) -> Retain | None:
+        text = self._by_id.get(name)
+        problem = None
+        if text is None:
+            problem = f"names '{visible(name)}', which is not the id of a text. {did_you_mean(name, self._by_id)}"
+        elif text.bank != asked.bank:
+            problem = f"names '{name}', which is in the bank '{text.bank or MAIN}'."
+        elif not passes(asked, text):
+            problem = f"names '{name}', which does not pass the filter of this search."
+        if problem is not None:
+            self._document.add((*place, "expected_ids"), problem.rstrip())
+        return text
 
 
-def _bank(entry: Entry) -> str | None:
-    name = entry.name("bank", MAIN)
+def _bank(name: str) -> str | None:
     return None if name == MAIN else name
 
 
-def _check_unique(entry: Entry, name: str, line_of: dict[str, int]) -> None:
-    if name in line_of:
-        entry.problem("id", f"'{visible(name)}' is already used in line {line_of[name]}.")
-    line_of.setdefault(name, entry.line)
-
-
-def _facts(entry: Entry, key: str) -> tuple[Fact, ...]:
-    """Return points or claims: each a text, optionally with the phrases that state it."""
-    found = []
-    for each in entry.mixed(key, FACT):
-        if isinstance(each, str):
-            found.append(Fact(text=each, phrases=(each,)))
-            continue
-        each.needs("text")
-        text, phrases = each.text("text"), each.texts("phrases")
-        found.append(Fact(text=text, phrases=_some(phrases, text)))
-    return tuple(found)
-
-
-def _some(phrases: Sequence[str], text: str) -> tuple[str, ...]:
-    return tuple(phrases) or (text,)
+def _tags(names: Iterable[str]) -> tuple[str, ...] | None:
+    return tuple(dict.fromkeys(names)) or None

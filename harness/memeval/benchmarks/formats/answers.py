@@ -22,7 +22,6 @@ class ImportedAnswer:
     error: str | None = None
     """The error, if the system failed; ``None`` otherwise."""
     seconds: float | None = None
-    """Seconds from question to answer."""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cost_usd: float | None = None

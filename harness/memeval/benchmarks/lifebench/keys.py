@@ -33,7 +33,6 @@ class PointKey(ReferenceKey):
     prompts = __package__
 
     kind: Literal["lifebench-point"] = "lifebench-point"
-    """Type of the key."""
     criterion: str
     """What the answer must contain."""
     answer: str
@@ -62,9 +61,7 @@ class LifeBenchKey(ReferenceKey):
     prompts = __package__
 
     kind: Literal["lifebench"] = "lifebench"
-    """Type of the key."""
     question_type: QuestionType
-    """The question type."""
     answer: str
     """The reference answer; letters for a question with options."""
     options: tuple[str, ...] = ()

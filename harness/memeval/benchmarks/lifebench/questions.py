@@ -4,9 +4,9 @@ import re
 from calendar import monthrange
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from memeval.benchmarks.lifebench.keys import QuestionType, ScorePoint
 from memeval.benchmarks.lifebench.released import QUESTIONS, UserFiles
@@ -25,7 +25,6 @@ TYPES = {
 LETTERS = "ABCDEFGH"
 
 _SHOWN = re.compile(r"^([A-H]): (.*)$", re.MULTILINE)
-_MONTH = re.compile(r"(\d{4}-(?:0[1-9]|1[0-2]))(?:-\d\d)?")
 
 Reference = tuple[str, str]
 
@@ -47,8 +46,8 @@ class _Row(BaseModel):
 
     question: str
     answer: str
-    question_type: str
-    ask_time: str
+    question_type: Annotated[QuestionType, BeforeValidator(lambda name: TYPES.get(str(name), name))]
+    ask_time: Annotated[str, Field(pattern=r"^\d{4}-(0[1-9]|1[0-2])(-\d\d)?$")]
     options: list[_Option] = []
     score_points: list[_Point] = []
     evidence: list[dict[str, Any]] = []
@@ -100,11 +99,6 @@ def _question(files: UserFiles, place: int, raw: dict[str, Any]) -> LifeBenchQue
         row = _Row.model_validate(raw)
     except ValidationError as error:
         raise _refused(files, place, misfit(_Row, error)) from None
-    month = _MONTH.fullmatch(row.ask_time)
-    if row.question_type not in TYPES:
-        raise _refused(files, place, f"unknown question type {row.question_type[:60]!r}.")
-    if month is None:
-        raise _refused(files, place, f"'ask_time' is {row.ask_time[:60]!r}, not a month such as '2025-03'.")
     letters = [each.option for each in row.options]
     if letters != list(LETTERS[: len(letters)]):
         raise _refused(files, place, "the options are not lettered A, B, C and so on.")
@@ -113,9 +107,9 @@ def _question(files: UserFiles, place: int, raw: dict[str, Any]) -> LifeBenchQue
     return LifeBenchQuestion(
         question_id=f"{files.user}:{place}",
         text=masked(row.question),
-        question_type=TYPES[row.question_type],
+        question_type=row.question_type,
         answer=masked(row.answer),
-        month=month.group(1),
+        month=row.ask_time[:7],
         options=tuple(masked(each.content) for each in row.options),
         rubric=tuple(
             ScorePoint(criterion=masked(without_event_ids(each.description)), points=each.score)

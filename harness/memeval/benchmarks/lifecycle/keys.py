@@ -50,7 +50,6 @@ class ProbeKey(AnswerKey):
     """The stages of a probe, one for each question; all of them must pass."""
 
     kind: Literal["lifecycle"] = "lifecycle"
-    """Type of the key."""
     stages: tuple[ProbeStage, ...] = Field(min_length=1)
     """The stages, in the order of the item's questions."""
     reference: str

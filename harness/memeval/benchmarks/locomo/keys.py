@@ -38,7 +38,6 @@ class LocomoKey(ReferenceKey):
     prompts = __package__
 
     kind: Literal["locomo"] = "locomo"
-    """Type of the key."""
     category: LocomoCategory
     """The category; it determines the scoring rule."""
     answer: str | None

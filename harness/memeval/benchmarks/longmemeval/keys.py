@@ -36,7 +36,6 @@ class LongMemEvalKey(ReferenceKey):
     prompts = __package__
 
     kind: Literal["longmemeval"] = "longmemeval"
-    """Type of the key."""
     question_type: LongMemEvalType
     """The question type; it determines the judge's prompt."""
     abstention: bool

@@ -26,7 +26,6 @@ class MemoryCDKey(AnswerKey):
     kind: Literal["memorycd"] = "memorycd"
     """Type of the key."""
     task: MemoryCDTask
-    """The task."""
     rating: float | None = None
     """Stars from 1 to 5, for a rating; ``None`` otherwise."""
     text: str | None = None

@@ -3,9 +3,7 @@
 import gzip
 import hashlib
 import json
-import math
 import sqlite3
-import tempfile
 import threading
 import weakref
 import zlib
@@ -16,10 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from memeval.benchmarks.data import data_folder
-from memeval.records.base import Digest
+from memeval.records.base import Digest, misfit
 from memeval.records.errors import BadInput
 from memeval.storage import locked
 
@@ -34,10 +33,6 @@ MOST_NOTES = 20
 _GZIP = b"\x1f\x8b"
 
 
-class Misfit(ValueError):
-    """An invalid line. The text says why, without quoting the line."""
-
-
 class JsonLines:
     """The objects of a file of JSON lines, in order. Skips other lines and notes them."""
 
@@ -47,7 +42,8 @@ class JsonLines:
         self.count = 0
         self.skipped = 0
         self._notes: list[str] = []
-        self._odd: Counter[str] = Counter()
+        self.odd: Counter[str] = Counter()
+        """Oddities that the notes report with their numbers: ``ratings outside 1 to 5 count as missing``."""
 
     @property
     def digest(self) -> Digest:
@@ -58,17 +54,13 @@ class JsonLines:
     def notes(self) -> list[str]:
         """Warnings as sentences: the first twenty skipped lines, the number of others, and counts of oddities."""
         more = self.skipped - len(self._notes)
-        counted = [f"{count:,} {what}." for what, count in self._odd.items()]
+        counted = [f"{count:,} {what}." for what, count in self.odd.items() if count]
         return [*self._notes, *([f"{more:,} more lines were skipped."] if more else []), *counted]
-
-    def count_odd(self, what: str) -> None:
-        """Count an oddity that the notes report with its number: ``ratings outside 1 to 5 count as missing``."""
-        self._odd[what] += 1
 
     def objects(self, read: Callable[[dict[str, Any]], None]) -> None:
         """Call ``read`` for every object.
 
-        ``read``: receives each object; may raise :class:`Misfit` to skip its line. Raises ``BadInput``: the file is
+        ``read``: receives each object; may raise ``ValidationError`` to skip its line. Raises ``BadInput``: the file is
         unreadable, empty, truncated or damaged gzip, exceeds a size limit, or has no valid line.
         """
         number = 0
@@ -98,8 +90,8 @@ class JsonLines:
             if not isinstance(found, dict):
                 return "it is not a JSON object"
             read(found)
-        except Misfit as error:
-            return str(error)
+        except ValidationError as error:
+            return misfit(BaseModel, error).removesuffix(".")
         except (ValueError, RecursionError):
             return "it is not valid JSON in UTF-8"
         return ""
@@ -131,19 +123,6 @@ class JsonLines:
         return BadInput(problem, where=self.path, remedy=self._remedy)
 
 
-def is_packed(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == _GZIP
-
-
-def is_finite(value: Any) -> bool:
-    """Return whether a value is a finite number. JSON integers may be too large for a float; those are not."""
-    try:
-        return type(value) in (int, float) and math.isfinite(value)
-    except OverflowError:
-        return False
-
-
 FillTables = Callable[[sqlite3.Connection, JsonLines], None]
 
 _KEPT_NAME = 32
@@ -157,8 +136,6 @@ class Index:
     notes: tuple[str, ...]
     _tables: sqlite3.Connection = field(repr=False, compare=False)
     _lock: threading.Lock = field(repr=False, compare=False, default_factory=threading.Lock)
-    _folder: object = field(repr=False, compare=False, default=None)
-    """A temporary folder that must exist as long as the index is used, or ``None``."""
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         try:
@@ -181,36 +158,24 @@ def index_of(path: Path, kind: str, reading: FillTables, remedy: str) -> Index:
     try:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256")
-        packed = is_packed(path)
     except FileNotFoundError:
         raise BadInput("file not found.", where=path, remedy=remedy) from None
     except OSError as error:
         raise BadInput(f"cannot read the file ({error.strerror}).", where=path, remedy=remedy) from None
     found.update(kind.encode())
     name = f"{kind.partition('@')[0]}-{found.hexdigest()[:_KEPT_NAME]}.sqlite"
-    misnamed = []
-    if packed != (path.suffix == ".gz"):
-        misnamed = [f"{path.name} is {'gzip' if packed else 'plain text'}, unlike its name."]
-    folder: object = None
+    index_path = data_folder() / "indexes" / name
     try:
-        index_path = data_folder() / "indexes" / name
         index_path.parent.mkdir(parents=True, exist_ok=True)
         with locked(index_path.parent):
             if not index_path.is_file():
                 _make(index_path, path, reading, remedy)
-    except (OSError, sqlite3.OperationalError, BadInput) as error:
-        if isinstance(error, BadInput) and error.where == str(path):
-            raise
-        temporary = tempfile.TemporaryDirectory(prefix="memeval-index-")
-        folder, index_path = temporary, Path(temporary.name) / name
-        try:
-            _make(index_path, path, reading, remedy)
-        except (OSError, sqlite3.OperationalError) as full:
-            raise BadInput(
-                f"cannot store an index of the file ({full}).",
-                where=path,
-                remedy="Free some space, or set MEMEVAL_DATA to another folder.",
-            ) from None
+    except (OSError, sqlite3.OperationalError) as error:
+        raise BadInput(
+            f"cannot store an index of the file ({error}).",
+            where=path,
+            remedy="Free some space, or set MEMEVAL_DATA to another folder.",
+        ) from None
     tables = _opened(index_path)
     try:
         about = json.loads(tables.execute("SELECT value FROM about").fetchone()[0])
@@ -221,7 +186,7 @@ def index_of(path: Path, kind: str, reading: FillTables, remedy: str) -> Index:
             where=index_path,
             remedy="Delete it. memeval creates it again.",
         ) from None
-    index = Index(path, index_path, about["digest"], (*misnamed, *about["notes"]), tables, _folder=folder)
+    index = Index(path, index_path, about["digest"], tuple(about["notes"]), tables)
     weakref.finalize(index, tables.close)
     return index
 

@@ -1,13 +1,16 @@
 """Metadata of products: one file per domain, with lookup by product id."""
 
 import json
+import math
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from memeval.benchmarks.memorycd.lines import Index, JsonLines, Misfit, index_of, is_finite
+from pydantic import BaseModel, ConfigDict, Field
+
+from memeval.benchmarks.memorycd.lines import Index, JsonLines, index_of
 
 KIND = "memorycd-meta@1"
 """Version of the index of a metadata file; a change of its contents needs a new one."""
@@ -54,33 +57,32 @@ def read_metadata(path: Path, remedy: str) -> Index:
     return index_of(path, KIND, _read, remedy)
 
 
+class _Line(BaseModel):
+    model_config = ConfigDict(strict=True, defer_build=True)
+
+    parent_asin: Annotated[str, Field(min_length=1)]
+    title: str | None = None
+    average_rating: Any = None
+    main_category: str | None = None
+    description: str | list[Any] | None = None
+
+
 def _read(tables: sqlite3.Connection, lines: JsonLines) -> None:
     tables.execute("CREATE TABLE products (item TEXT PRIMARY KEY, body TEXT) WITHOUT ROWID")
 
     def read(raw: dict[str, Any]) -> None:
-        item = raw.get("parent_asin")
-        if not item or not isinstance(item, str):
-            raise Misfit("it has no product id")
-        body = (_text(raw, "title"), _average(raw), _text(raw, "main_category"), _description(raw))
-        tables.execute("INSERT OR REPLACE INTO products VALUES (?, ?)", (item, json.dumps(body)))
+        line = _Line.model_validate(raw)
+        average = line.average_rating if is_finite(line.average_rating) else None
+        description = str(line.description)[:DESCRIPTION_CHARACTERS] if line.description else ""
+        body = (line.title or "", average, line.main_category or "", description)
+        tables.execute("INSERT OR REPLACE INTO products VALUES (?, ?)", (line.parent_asin, json.dumps(body)))
 
     lines.objects(read)
 
 
-def _text(raw: dict[str, Any], name: str) -> str:
-    value = raw.get(name)
-    if value is not None and not isinstance(value, str):
-        raise Misfit(f"its '{name}' is not text")
-    return value or ""
-
-
-def _average(raw: dict[str, Any]) -> float | None:
-    value: Any = raw.get("average_rating")
-    return value if is_finite(value) else None
-
-
-def _description(raw: dict[str, Any]) -> str:
-    value = raw.get("description")
-    if value is not None and not isinstance(value, str | list):
-        raise Misfit("its 'description' is neither text nor a list")
-    return str(value)[:DESCRIPTION_CHARACTERS] if value else ""
+def is_finite(value: Any) -> bool:
+    """Return whether a value is a finite number. JSON integers may be too large for a float; those are not."""
+    try:
+        return type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:
+        return False

@@ -1,17 +1,18 @@
 """Users and their reviews, from the released file by its index, and their split into memory and tests."""
 
 import json
-import re
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from memeval.benchmarks.memorycd.keys import DOMAINS
-from memeval.benchmarks.memorycd.lines import Index, JsonLines, Misfit, index_of, is_finite
+from memeval.benchmarks.memorycd.lines import Index, JsonLines, index_of
 from memeval.records.errors import BadInput
 
 KIND = "memorycd-users@1"
@@ -21,7 +22,8 @@ MILLISECONDS_FROM = 100_000_000_000
 """Times from this number on are in milliseconds, below it in seconds. It is the year 5138 in seconds, 1973 in
 milliseconds."""
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_ID = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
+ItemId = Annotated[str, Field(pattern=rf"^$|{_ID}")]
 _TABLES = (
     "CREATE TABLE users (place INTEGER PRIMARY KEY, user_id TEXT UNIQUE NOT NULL)",
     "CREATE TABLE histories (user INTEGER, domain TEXT, body BLOB, PRIMARY KEY (user, domain))",
@@ -93,6 +95,38 @@ def read_users(path: Path, remedy: str) -> Users:
     return Users(index, tuple(row[0] for row in index.rows("SELECT user_id FROM users ORDER BY place")))
 
 
+class _Review(BaseModel):
+    model_config = ConfigDict(strict=True, defer_build=True)
+
+    parent_asin: ItemId | None = None
+    rating: float | None = None
+    title: str | None = None
+    text: str | None = None
+    timestamp: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    negative_parent_asins: list[ItemId | None] | None = None
+
+    @property
+    def milliseconds(self) -> float:
+        time = self.timestamp or 0
+        return time if abs(time) >= MILLISECONDS_FROM else time * 1000
+
+    def fields(self, place: int) -> Sequence[Any]:
+        """Return the fields of :class:`Interaction` in order, without the domain."""
+        rating = None if self.rating is None or not 1 <= self.rating <= 5 else self.rating
+        negatives = [each for each in self.negative_parent_asins or () if each]
+        return place, self.parent_asin or "", rating, self.title or "", self.text or "", self.milliseconds, negatives
+
+
+class _User(BaseModel):
+    model_config = ConfigDict(strict=True, defer_build=True)
+
+    user_id: Annotated[str, Field(pattern=_ID)]
+    interactions: dict[str, Any]
+
+
+_REVIEWS = TypeAdapter(dict[str, list[_Review]])
+
+
 def _read(tables: sqlite3.Connection, lines: JsonLines) -> None:
     for statement in _TABLES:
         tables.execute(statement)
@@ -100,89 +134,24 @@ def _read(tables: sqlite3.Connection, lines: JsonLines) -> None:
 
     def read(raw: dict[str, Any]) -> None:
         nonlocal users
-        user_id = raw.get("user_id")
-        if not user_id:
-            raise Misfit("it has no user id")
-        if not isinstance(user_id, str) or not _ID.fullmatch(user_id):
-            raise Misfit("its 'user_id' is invalid: up to 64 letters, digits, _ and -")
-        histories = _checked(raw.get("interactions"), lines)
+        user = _User.model_validate(raw)
+        known = _REVIEWS.validate_python({domain: user.interactions.get(domain) or [] for domain in DOMAINS})
         try:
-            tables.execute("INSERT INTO users VALUES (?, ?)", (users, user_id))
+            tables.execute("INSERT INTO users VALUES (?, ?)", (users, user.user_id))
         except sqlite3.IntegrityError:
             raise BadInput(
-                f"the user '{user_id}' occurs twice.", where=lines.path, remedy="Remove the wrong line."
+                f"the user '{user.user_id}' occurs twice.", where=lines.path, remedy="Remove the wrong line."
             ) from None
-        for domain, history in histories.items():
+        for domain, reviews in known.items():
+            odd = sum(each.rating is not None and not 1 <= each.rating <= 5 for each in reviews)
+            lines.odd["ratings outside 1 to 5 count as missing"] += odd
+            places = sorted(range(len(reviews)), key=lambda place: reviews[place].milliseconds)
+            history = [reviews[place].fields(place) for place in places]
             body = zlib.compress(json.dumps(history, separators=(",", ":")).encode(), 1)
             tables.execute("INSERT INTO histories VALUES (?, ?, ?)", (users, domain, body))
         users += 1
 
     lines.objects(read)
-
-
-def _checked(raw: Any, lines: JsonLines) -> dict[str, list[Sequence[Any]]]:
-    if not isinstance(raw, dict):
-        raise Misfit("it has no object 'interactions'")
-    histories = {}
-    for domain in DOMAINS:
-        interactions = raw.get(domain) or []
-        if not isinstance(interactions, list):
-            raise Misfit(f"its interactions in {domain} are not a list")
-        rows = [_interaction(each, place, domain, lines) for place, each in enumerate(interactions)]
-        histories[domain] = sorted(rows, key=_time)
-    return histories
-
-
-def _time(row: Sequence[Any]) -> float:
-    return float(row[5])
-
-
-def _interaction(raw: Any, place: int, domain: str, lines: JsonLines) -> Sequence[Any]:
-    """Return one interaction with the fields of :class:`Interaction` in order, without the domain."""
-    if not isinstance(raw, dict):
-        raise Misfit(f"interaction {place + 1} in {domain} is not an object")
-    location = f"of interaction {place + 1} in {domain}"
-    rating = _number(raw, "rating", location)
-    if rating is not None and not 1 <= rating <= 5:
-        lines.count_odd("ratings outside 1 to 5 count as missing")
-        rating = None
-    time = _number(raw, "timestamp", location) or 0
-    if not is_finite(time):
-        raise Misfit(f"'timestamp' {location} is not a time")
-    negatives = raw.get("negative_parent_asins") or []
-    if not isinstance(negatives, list):
-        raise Misfit(f"'negative_parent_asins' {location} is not a list")
-    return (
-        place,
-        _item_id(raw.get("parent_asin"), f"'parent_asin' {location}"),
-        rating,
-        _text(raw, "title", location),
-        _text(raw, "text", location),
-        time if abs(time) >= MILLISECONDS_FROM else time * 1000,
-        [_item_id(each, f"a negative {location}") for each in negatives if each],
-    )
-
-
-def _number(raw: dict[str, Any], name: str, location: str) -> float | None:
-    value = raw.get(name)
-    if value is not None and type(value) not in (int, float):
-        raise Misfit(f"'{name}' {location} is not a number")
-    return value
-
-
-def _text(raw: dict[str, Any], name: str, location: str) -> str:
-    value = raw.get(name)
-    if value is not None and not isinstance(value, str):
-        raise Misfit(f"'{name}' {location} is not text")
-    return value or ""
-
-
-def _item_id(value: Any, what: str) -> str:
-    if value is None or value == "":
-        return ""
-    if not isinstance(value, str) or not _ID.fullmatch(value):
-        raise Misfit(f"{what} is not an id of up to 64 letters, digits, _ and -")
-    return value
 
 
 DEFAULT_TESTS = 3

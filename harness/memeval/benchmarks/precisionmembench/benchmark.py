@@ -1,7 +1,5 @@
 """PrecisionMemBench as a benchmark."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Dataset, Parameters, refuse_parameters, tables_of

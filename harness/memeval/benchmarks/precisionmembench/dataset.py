@@ -1,7 +1,5 @@
 """Makes two scenarios, which systems see, and answer keys, which they do not, from the released files."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

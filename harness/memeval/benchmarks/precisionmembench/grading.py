@@ -1,7 +1,5 @@
 """The grader of searches for beliefs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey, Result, completed, unpinned
@@ -45,10 +43,7 @@ class BeliefSearch(RuleGrader):
             reason=_reason(own),
             flags=tuple(flag for flag, count in violations.items() if count),
             answerable=False,
-            alternates={
-                "published": published.passed,
-                "unexpanded": _credit(Result(key, unpinned(key, hits.names))),
-            },
+            alternates={"published": published.passed, "unexpanded": _credit(Result(key, unpinned(key, hits.names)))},
             metrics={
                 **(_of_turn(own, published) if key.of_turn else _of_case(own, published)),
                 "scope_leaks": violations[Flag.FILTER_LEAK] / len(hits.names) if hits.names else 0.0,

@@ -3,8 +3,6 @@
 Scores: tenurehq/precisionMemBench, ``src/adapters/baseAdapter.ts``, commit 18c7955.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Field names: tenurehq/precisionMemBench, ``test-results``. Code reads them, beca
 the second of which tells which list counts, and because cases that are never sent are left out.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

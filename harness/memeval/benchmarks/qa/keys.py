@@ -20,7 +20,6 @@ class QaKey(ReferenceKey):
     doubt_abstains = True
 
     kind: Literal["qa"] = "qa"
-    """Type of the key."""
     needles: tuple[str, ...] = ()
     """Texts that a right answer contains: one of them, or all with ``all_of``."""
     all_of: bool = False

@@ -64,8 +64,7 @@ def question_order(subject: CheckedSystem) -> str:
         one, other = forwards[fact.word], backwards[fact.word]
         if not _equal(subject, one, other, facts):
             raise ContractViolation(
-                f"The reply to {quoted(fact.question)} depends on earlier questions: {one}, or {other}.",
-                READS_ONLY,
+                f"The reply to {quoted(fact.question)} depends on earlier questions: {one}, or {other}.", READS_ONLY
             )
     return "Replies did not depend on the order of questions or on a repeated question."
 

@@ -74,7 +74,7 @@ def second_speaker_kept(subject: CheckedSystem) -> str:
     memory.ingest(
         memory.session(
             subject.facts.day, PlantedTurn(first.statement, speaker=one), PlantedTurn(second.statement, speaker=other)
-        ),
+        )
     )
     remedy = "Store the turns of every `speaker` in `ingest_session`, with the name."
     for fact, person in ((second, other), (first, one)):

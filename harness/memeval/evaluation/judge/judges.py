@@ -31,7 +31,6 @@ class ChosenJudge:
     """A judge and its endpoint. Choosing a judge needs no key and no network."""
 
     model: ModelJudge | None = None
-    """The model judge; ``None`` for the rule set."""
     endpoint: str | None = None
     """Base URL of the endpoint; ``None`` for the rule set."""
     label: str | None = None

@@ -41,7 +41,6 @@ class CellOutcome:
     """The reader that the plan names; ``None`` for the default."""
     system: str
     folder: RunFolder | None = None
-    """The run; ``None`` if the cell failed."""
     error: MemevalError | None = None
     """Why there is no run."""
 

@@ -166,7 +166,7 @@ def probe_isolation(
 
 def _probed(slug: str, subject: CheckedSystem) -> str:
     memory, (fact, unrelated) = subject.memory(), subject.facts.facts(2)
-    if not _can_ask(memory):
+    if not (_has_sessions(memory) or (memory.can("retain") and memory.can("recall"))):
         return f"{slug} {NOT_PROBED}: it has neither query nor search, nor banks."
     _ingest(memory, subject, fact)
     if not _ask(memory, fact).shows(fact.word):
@@ -188,10 +188,6 @@ def _refuse_if_shown(slug: str, observation: Observation, fact: PlantedFact, whe
             f"Asked {quoted(fact.question)} {when}, it returned “{fact.word}”: {observation}.",
             remedy=f"{remedy} Then run it again.",
         )
-
-
-def _can_ask(memory: CheckedMemory) -> bool:
-    return _has_sessions(memory) or (memory.can("retain") and memory.can("recall"))
 
 
 def _has_sessions(memory: CheckedMemory) -> bool:

@@ -232,7 +232,10 @@ class _Check:
         if failed and report.holds:
             detail += " The failed checks are not required. The site shows them beside the scores."
         if not report.holds:
-            raise _Refused(detail, [_check_problem(each) for each in failed if each.mandatory])
+            needed = [each for each in failed if each.mandatory]
+            raise _Refused(
+                detail, [Problem(sentence=f"{each.name}: {each.detail}", remedy=each.remedy) for each in needed]
+            )
         return detail
 
     def _failed_first_check(self) -> bool:
@@ -257,7 +260,6 @@ class _Check:
 
 
 def _missing_key(source: SystemSource) -> str | None:
-    """Return which key is missing to run a system, as a sentence; ``None`` if no key is missing."""
     submission = _submission(source)
     missing = [host for host in submission.hosts if host.key is not None and not os.environ.get(host.key)]
     if missing:
@@ -293,10 +295,6 @@ def _start_problems(error: BadInput, printed: Iterable[str]) -> list[Problem]:
     first_sentence = error.problem.partition(". ")[0].removesuffix(".") + "."
     lines = (line.removeprefix(first_sentence).strip() for line in printed)
     return [problem, *(Problem(sentence=f"Output: {line}") for line in lines if line)]
-
-
-def _check_problem(check: ConformanceCheck) -> Problem:
-    return Problem(sentence=f"{check.name}: {check.detail}", remedy=check.remedy)
 
 
 PLUGINS = (

@@ -1,8 +1,10 @@
 """Audits a judge: measures its error rates on calibration answers made from a benchmark's keys."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from memeval.archive.audits import JUDGMENTS, PROBES, AuditFolder, judge_slug, stored_audits, write_audit
 from memeval.archive.rows import inner_digest
@@ -16,14 +18,83 @@ from memeval.evaluation.withhold.encoding import has_verdict, requests_of, withh
 from memeval.execution.progress import Progress
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import is_usable, text_of
-from memeval.grading.audit import audit_lines
 from memeval.judging.calibration import CalibrationAnswer, trials
 from memeval.judging.phrasing import NAME as CALIBRATION
 from memeval.options import AuditOptions
-from memeval.records.audit import Audit
+from memeval.records.audit import Agreement, Audit, AuditLine, Probe, ProbeKind, Rate
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput, MemevalError
+from memeval.records.scores import Interval
 from memeval.records.track import Redistribution
+from memeval.statistics.agreement import cohen_kappa
+from memeval.statistics.intervals import wilson
+
+Part = TypeVar("Part", str, ProbeKind)
+
+
+@dataclass(frozen=True)
+class AuditLines:
+    """A judge's errors, in total, by category and by kind of probe."""
+
+    overall: AuditLine
+    categories: dict[str, AuditLine]
+    kinds: dict[ProbeKind, AuditLine]
+
+
+def audit_lines(probes: Sequence[Probe]) -> AuditLines:
+    """Return a judge's errors in total, by category, and by kind of probe."""
+    return AuditLines(
+        overall=audit_line(probes),
+        categories=_by(probes, lambda probe: probe.category),
+        kinds=_by(probes, lambda probe: probe.kind),
+    )
+
+
+def audit_line(probes: Sequence[Probe]) -> AuditLine:
+    """Return a judge's errors over some probes.
+
+    A probe without a verdict counts in the denominators of both rates, but as neither accepted nor rejected.
+    """
+    wrong = [probe for probe in probes if not probe.expected]
+    right = [probe for probe in probes if probe.expected]
+    return AuditLine(
+        false_accepts=rate(sum(probe.verdict is True for probe in wrong), len(wrong)),
+        false_rejects=rate(sum(probe.verdict is False for probe in right), len(right)),
+        unparsed=rate(sum(probe.verdict is None for probe in probes), len(probes)),
+        agreement=agreement((probe.expected, probe.verdict) for probe in probes if probe.verdict is not None),
+    )
+
+
+def agreement(verdicts: Iterable[tuple[bool, bool]]) -> Agreement:
+    table = [[0, 0], [0, 0]]
+    for first, second in verdicts:
+        table[first][second] += 1
+    items = sum(map(sum, table))
+    kappa = cohen_kappa(table)
+    return Agreement(
+        items=items,
+        equal=rate(table[0][0] + table[1][1], items),
+        kappa=kappa.value if kappa else None,
+        kappa_low=kappa.low if kappa else None,
+        kappa_high=kappa.high if kappa else None,
+    )
+
+
+def rate(count: int, of: int) -> Rate:
+    """Return a share with its Wilson interval; both are ``None`` if ``of`` is 0."""
+    if of == 0:
+        return Rate(count=count, of=of, share=None, interval=None)
+    low, high = wilson(count, of)
+    return Rate(count=count, of=of, share=count / of, interval=Interval(low=low, high=high))
+
+
+def _by(probes: Sequence[Probe], part: Callable[[Probe], Part]) -> dict[Part, AuditLine]:
+    """Return the errors by part, in order of first appearance."""
+    members: dict[Part, list[Probe]] = {}
+    for probe in probes:
+        members.setdefault(part(probe), []).append(probe)
+    return {name: audit_line(found) for name, found in members.items()}
+
 
 REMEDY = "Restore the file, or audit again."
 

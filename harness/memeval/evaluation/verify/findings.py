@@ -11,9 +11,7 @@ class Finding:
     where: str
     """File, with line or field if known."""
     problem: str
-    """The problem, as a sentence."""
     remedy: str = REMEDY
-    """How to fix it."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.problem} {self.remedy}"
@@ -32,7 +30,6 @@ class Check:
     name: str
     """Its name, such as ``digests``, ``track``, ``system``, ``contexts``, ``scores``, ``judgments`` or ``clocks``."""
     findings: tuple[Finding, ...] = ()
-    """The problems."""
     not_checked: str | None = None
     """Why all or a part was not checked, as a phrase such as ``the data is not here``; ``None`` if all was checked."""
 

@@ -38,7 +38,6 @@ def processes(asked: int | None, runs: int) -> int:
 @dataclass(frozen=True)
 class Batch:
     data: str
-    """Names the data."""
     places: tuple[int, ...]
     """Their places among all runs."""
     paths: tuple[Path, ...]

@@ -32,7 +32,7 @@ def checks_of_results(path: Path, reader: RowsReader | None = None, jobs: int = 
         raise BadInput("no finished run found.", where=path, remedy="Name a run, or a folder that contains runs.")
     checks = []
     for folder, checked in zip(folders, checked_runs(folders, reader, jobs), strict=True):
-        if not _is_deleted(folder):
+        if (folder.path / "run.json").exists():
             checks += checked
     if equal := tuple(_equal_ids(folders)):
         checks.append(Check(files.NAME, equal))
@@ -71,10 +71,6 @@ def _ledger(ledger: Ledger, folders: list[RunFolder]) -> Iterator[Finding]:
             yield Finding(where, f"names run {entry.run_id}, which is missing.", "Restore the run.")
         elif digests[entry.run_id] != entry.run_digest:
             yield Finding(where, f"names run {entry.run_id}, whose run.json has changed.")
-
-
-def _is_deleted(folder: RunFolder) -> bool:
-    return not (folder.path / "run.json").exists()
 
 
 def _has_head(folder: RunFolder) -> bool:

@@ -163,12 +163,7 @@ class NodeModels:
             self._resources = self._resources.pop_all()
 
     def _serve(
-        self,
-        parcel: RunParcel,
-        url: str,
-        folder: Path,
-        gateway: RemoteGateway,
-        log: Callable[[str, str, str], None],
+        self, parcel: RunParcel, url: str, folder: Path, gateway: RemoteGateway, log: Callable[[str, str, str], None]
     ) -> ModelServer:
         socket = None
         if self.sandbox is not None:

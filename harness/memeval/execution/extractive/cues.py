@@ -158,7 +158,7 @@ _HABIT = re.compile(
     r"(?<!before )(?<!when )(?<!while )(?<!if )(?<!as )\b(?:I|we) (?:\w+ly |always |usually |often |still |now |just )?"
     r"(?!(?:am|was|were|have|had|need|want|think|thought|guess|know|knew|hope|see|saw|mean|believe|suppose|feel|felt|"
     r"can|could|will|would|should|must|did|do|don't|may|might|wonder|wish|always|usually|often|still|now|just)\b)"
-    r"(?!\w+ed\b)\w+",
+    r"(?!\w+ed\b)\w+"
 )
 _REQUEST = re.compile(
     r"^\W*(?:help|draft|write|give|show|explain|suggest|recommend|find|list|compare|describe|remind|tell|please)\b|"

@@ -127,10 +127,7 @@ class Forwarder:
     """Forwards requests to declared hosts; create and use it on one loop."""
 
     def __init__(
-        self,
-        routes: Collection[HostRoute],
-        log: Callable[[str, str, str], None],
-        traffic: Callable[[Traffic], None],
+        self, routes: Collection[HostRoute], log: Callable[[str, str, str], None], traffic: Callable[[Traffic], None]
     ) -> None:
         self._log = log
         self._traffic = traffic

@@ -50,7 +50,6 @@ class Token:
     """One word, number or length of time."""
 
     form: str
-    """What is compared."""
     raw: str
     """The word as written, in normal form."""
     start: int

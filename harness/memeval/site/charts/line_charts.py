@@ -266,9 +266,7 @@ def time_axis(times: Sequence[datetime], most: int = 6) -> Axis:
     start, end = first - margin, last + margin
     label, ticks = next((label, ticks) for label, ticks in _calendars(start, end) if len(ticks) <= most)
     return Axis(
-        start.timestamp(),
-        end.timestamp(),
-        tuple((tick.timestamp(), f"{tick:{label}}".lstrip("0")) for tick in ticks),
+        start.timestamp(), end.timestamp(), tuple((tick.timestamp(), f"{tick:{label}}".lstrip("0")) for tick in ticks)
     )
 
 

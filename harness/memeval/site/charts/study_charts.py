@@ -5,16 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memeval.records.overall import OverallRow
-from memeval.site.charts.charts import (
-    ACCENT,
-    INK,
-    SHARE,
-    Chart,
-    Spec,
-    altair,
-    finish,
-    kind_colour,
-)
+from memeval.site.charts.charts import ACCENT, INK, SHARE, Chart, Spec, altair, finish, kind_colour
 from memeval.site.model.text import visible
 
 

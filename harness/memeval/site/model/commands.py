@@ -59,10 +59,7 @@ def _at_endpoints(run: Run, words: list[str]) -> str:
 def repeat_commands(run: Run) -> tuple[tuple[str, str], ...]:
     """Return the commands that check a stored run, each with what it does."""
     return (
-        (
-            f"memeval verify {shlex.quote(run.run_id)}",
-            "Check every file and recompute the scores. Needs no network.",
-        ),
+        (f"memeval verify {shlex.quote(run.run_id)}", "Check every file and recompute the scores. Needs no network."),
         (
             f"memeval reproduce {shlex.quote(run.run_id)}",
             "Grade the stored answers again from recorded judgments and compare. Needs no network.",

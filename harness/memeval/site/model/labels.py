@@ -115,7 +115,6 @@ def cost_reason(reason: str | None) -> str | None:
 
 
 def licence_text(product: Product | None) -> str | None:
-    """Return the licence of a product for people; ``None`` without a product."""
     if product is None:
         return None
     if product.licence is not None:
@@ -188,8 +187,7 @@ _SLICES = {
     "bank size": SliceLabel("texts in the bank", "Number of texts in the bank when the search runs."),
     "clone": SliceLabel("copy", "Whether the scenario is a variant of another one."),
     "depth": SliceLabel(
-        "depth",
-        "Number of values that the fact has had. For a dependent fact: number of facts on which it depends.",
+        "depth", "Number of values that the fact has had. For a dependent fact: number of facts on which it depends."
     ),
     "echo": SliceLabel("echo", "Whether the question contains its own expected words."),
     "errata": SliceLabel("known error", "Kind of the known error in the expected answer."),

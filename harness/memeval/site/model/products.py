@@ -4,8 +4,6 @@ The systems whose products have one name share a page. What stands in brackets a
 and “Mem0 (cloud)” are one product. A system without a product has a page of its own.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

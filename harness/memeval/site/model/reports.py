@@ -62,7 +62,6 @@ def read_reports(results: Path, regraded: Sequence[RegradedFile], keeps: bool, p
 
 
 def _without(report: LabelReport, files: Collection[str]) -> LabelReport:
-    """Return a report without the lines of some files."""
 
     def others(errors: Iterable[GraderErrors]) -> tuple[GraderErrors, ...]:
         return tuple(each for each in errors if each.part not in files)

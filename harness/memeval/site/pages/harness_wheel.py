@@ -3,8 +3,6 @@
 A checkout and an installed memeval make the same bytes: files in order, without compression, with one fixed date.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io
@@ -48,7 +46,6 @@ def wheel_name() -> str | None:
 
 
 def wheel() -> bytes:
-    """Return the wheel of this memeval."""
     about, stem = _installed(), _stem()
     assert about is not None, "without its metadata, memeval has no wheel"  # noqa: S101
     files = dict(_files())

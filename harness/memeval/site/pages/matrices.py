@@ -62,13 +62,7 @@ class MatrixPages(Publisher):
             title=f"Matrix {matrix.plan.name}",
             description=f"{matrix.plan.name}: comparison of {len(matrix.plan.systems)} configurations.",
             body=render(
-                "pages/matrix.html",
-                url,
-                site=site,
-                matrix=matrix,
-                groups=groups,
-                known=known,
-                head=f"{url}{HEAD}",
+                "pages/matrix.html", url, site=site, matrix=matrix, groups=groups, known=known, head=f"{url}{HEAD}"
             ),
             headings=tuple(Heading(group.anchor, group.title) for group in groups),
         )

@@ -46,7 +46,6 @@ class Badge:
 
 
 def badge_of(site: SiteModel, table: BoardTable, row: BoardRow) -> Badge | None:
-    """Return the badge of a row; ``None`` for a built-in baseline."""
     if row.run.system.kind is SystemKind.CONTROL:
         return None
     track, system = table.track, row.run.system
@@ -284,12 +283,5 @@ def _text(
     x: int, y: int, size: int, words: str, *, fill: str = "#14242b", bold: bool = False, end: bool = False
 ) -> Markup:
     return Markup('<text x="{}" y="{}" {} font-size="{}" font-weight="{}" text-anchor="{}" fill="{}">{}</text>').format(
-        x,
-        y,
-        _FONT,
-        size,
-        "bold" if bold else "normal",
-        "end" if end else "start",
-        fill,
-        escape(visible(words)),
+        x, y, _FONT, size, "bold" if bold else "normal", "end" if end else "start", fill, escape(visible(words))
     )

@@ -133,7 +133,6 @@ class RunPage:
     """Whether the run of which it has the answers is on the board."""
     failures: RunFailures | None
     log: Digest | None
-    """Digest of the file of the log; ``None`` if it is missing."""
 
     def inputs(self) -> list[object]:
         """Return all that the page depends on, as plain data: each field, with the run by its digest."""
@@ -186,7 +185,11 @@ class RunPage:
                 observed=observer(row),
                 has_origin=self.has_origin,
                 sentences=UNRANKED,
-                phases=[(p, run.timing.phases.get(p), run.usage.get(p)) for p in Phase if _took_place(run, p)],
+                phases=[
+                    (p, run.timing.phases.get(p), run.usage.get(p))
+                    for p in Phase
+                    if p in {*run.timing.phases, *run.usage}
+                ],
                 log=_log_tail(row, self.offered),
                 commands=repeat_commands(run),
             ),
@@ -235,10 +238,6 @@ def _flags(run: Run) -> list[tuple[Flag, str]]:
 def _properties(run: Run) -> list[SliceLabel]:
     found = {slice_label(score.slice).title: slice_label(score.slice) for score in run.scores.slices}
     return [found[title] for title in sorted(found) if found[title].meaning]
-
-
-def _took_place(run: Run, phase: Phase) -> bool:
-    return phase in run.timing.phases or phase in run.usage
 
 
 def _row_files(row: BoardRow) -> Iterator[tuple[str, Asset]]:

@@ -123,12 +123,7 @@ COLUMNS = (
 )
 
 
-_TYPES = {
-    "Text": Kind.TEXT,
-    "Float": Kind.NUMBER,
-    "Integer": Kind.WHOLE,
-    "Boolean": Kind.FLAG,
-}
+_TYPES = {"Text": Kind.TEXT, "Float": Kind.NUMBER, "Integer": Kind.WHOLE, "Boolean": Kind.FLAG}
 
 
 def score_rows(board: Board) -> list[dict[str, Any]]:

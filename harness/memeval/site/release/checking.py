@@ -171,12 +171,7 @@ def _release_of(
 
 
 def _check_version(
-    target: Target,
-    name: str,
-    entries: Entries,
-    results: Path,
-    signers: Signers,
-    known: dict[str, Digest | Finding],
+    target: Target, name: str, entries: Entries, results: Path, signers: Signers, known: dict[str, Digest | Finding]
 ) -> tuple[Check, ReleaseFile | None]:
     """Check the folder of a version; return the check, and the release if one can be read."""
     copied, kept = f"{target.url}/{name}/{RELEASE_FILE}", release_path(results, name)

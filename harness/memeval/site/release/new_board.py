@@ -41,8 +41,6 @@ FILES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class NewBoard:
-    """The choices for a new board."""
-
     title: str
     repository: str | None = None
     """Web address of its repository; ``None`` if absent yet."""

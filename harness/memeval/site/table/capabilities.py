@@ -1,7 +1,5 @@
 """The table of what systems can do, each cell with its proof: a conformance check, a run, or what the maker states."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

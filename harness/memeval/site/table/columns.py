@@ -64,7 +64,6 @@ class Column:
     group: ColumnGroup
     help: str
     read: Callable[[BoardRow], ColumnReader]
-    """Reads the value from a row."""
     write: Callable[[Any], str] = str
     """Formats a value that is not ``None``."""
     direction: BetterEnd = BetterEnd.NONE

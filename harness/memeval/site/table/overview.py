@@ -118,8 +118,6 @@ class OverviewCell:
 
 @dataclass(frozen=True)
 class OverviewRow:
-    """A system of the overview."""
-
     slug: str
     name: str
     """Its product and version, with the slug if another row has the same; without either, the name of the system."""

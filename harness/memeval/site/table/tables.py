@@ -42,7 +42,6 @@ class Needs:
 
 
 def needs(run: Run) -> Needs:
-    """Return what the system of a run needs."""
     here = run.imported is None and not run.system.hosts
     return Needs(here, here and not run.system.declared_models, _is_open(run))
 

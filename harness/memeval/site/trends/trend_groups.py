@@ -124,12 +124,7 @@ def _rows(name: str, trends: Sequence[Trend]) -> list[TrendRow]:
         for each in trend.breaks
     }
     return [
-        TrendRow(
-            name,
-            point,
-            breaks.get(index, ""),
-            tuple(_cell(trend, index) for trend in trends),
-        )
+        TrendRow(name, point, breaks.get(index, ""), tuple(_cell(trend, index) for trend in trends))
         for index, point in enumerate(trends[0].points)
     ]
 

@@ -172,11 +172,7 @@ class HttpTransport:
 
     def ask(self, message: Mapping[str, Any]) -> Generator[dict[str, Any]]:
         body = json.dumps(message).encode("ascii")
-        headers = {
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
-            **self._session,
-        }
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **self._session}
         try:
             with self._web.open("POST", self._path, body, headers) as response:
                 if not 200 <= response.status < 300:

@@ -20,7 +20,8 @@ def check_contexts(subject: Subject) -> Check:
     findings = [*_named(subject)]
     session = subject.session
     if isinstance(session, NoData):
-        return Check(NAME, tuple(findings), None if _has_none(subject) else session.reason)
+        needed = any(row.context_digest is not None or row.context_tokens is not None for row in subject.responses)
+        return Check(NAME, tuple(findings), session.reason if needed else None)
     inputs = id(session), subject.run.redistribution, subject.digests["contexts.jsonl"].digest
     counts = subject.sessions.contexts.get(inputs)
     findings += _read(subject, session)
@@ -33,11 +34,6 @@ def check_contexts(subject: Subject) -> Check:
     if subject.run.track.tokenizer != tokenizer_name():
         return Check(NAME, tuple(findings), f"tokens were counted by {subject.run.track.tokenizer}")
     return Check(NAME, (*findings, *_tokens(subject, counts)))
-
-
-def _has_none(subject: Subject) -> bool:
-    """Return whether no response has a context, so that nothing needs the data."""
-    return all(row.context_digest is None and row.context_tokens is None for row in subject.responses)
 
 
 def _named(subject: Subject) -> Iterator[Finding]:

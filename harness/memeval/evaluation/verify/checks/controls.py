@@ -78,14 +78,6 @@ UNCHANGED = frozenset(
 """Controls that store nothing when they are asked: an answer is equal whatever was asked before."""
 
 
-def _is_unchanged_by_questions(control: Control) -> bool:
-    """Return whether the drawn items alone can run. Otherwise, all items of their scenarios run.
-
-    With a view of the evidence, each item has an instance of its own.
-    """
-    return control.slug in UNCHANGED or control.view is not View.ALL
-
-
 @dataclass(frozen=True)
 class _Rerun:
     folder: RunFolder
@@ -102,7 +94,8 @@ class _Rerun:
         keys = [key for key in session.keys if key.item_id in answered]
         drawn = draw({key.item_id: key for key in keys}, items, folder.digest)
         asked: list[tuple[str, ...]] = [(key.item_id,) for key in drawn]
-        if not _is_unchanged_by_questions(control):
+        # Questions may change what a control stores; with a view of the evidence, each item has its own instance.
+        if control.slug not in UNCHANGED and control.view is View.ALL:
             together: dict[str, list[str]] = {key.scenario_id: [] for key in drawn}
             for key in keys:
                 if key.scenario_id in together:

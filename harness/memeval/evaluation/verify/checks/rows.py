@@ -68,17 +68,13 @@ def _graded(subject: Subject) -> Iterator[Finding]:
         if rows is None:
             yield Finding(subject.where("grades.jsonl", number), f"{grade.item_id} has a grade but no response.")
             continue
-        outcome = _first_not_ok(list(last_attempts(rows).values()))
+        outcomes = (row.outcome for row in last_attempts(rows).values())
+        outcome = next((each for each in outcomes if each is not Outcome.OK), Outcome.OK)
         if not _is_consistent(grade, outcome):
             problem = f"{grade.item_id} is '{grade.state}', but the outcome of its responses is '{outcome}'."
             yield Finding(subject.where("grades.jsonl", number), problem)
     for item_id in by_item.keys() - graded:
         yield Finding(str(subject.folder.file("grades.jsonl")), f"{item_id} has responses but no grade.")
-
-
-def _first_not_ok(responses: list[Response]) -> Outcome:
-    """Return an item's outcome: the first among its questions that is not ``ok``."""
-    return next((row.outcome for row in responses if row.outcome is not Outcome.OK), Outcome.OK)
 
 
 def _is_consistent(grade: Grade, outcome: Outcome) -> bool:
