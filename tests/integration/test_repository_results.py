@@ -57,8 +57,8 @@ def current() -> list[RunFolder]:
 
 @cache
 def quick() -> list[RunFolder]:
-    """Return the current runs of all questions on the data that every control runs."""
-    tracks = ((each, each.run.track) for each in current() if each.run.coverage.full)
+    """Return the current runs on the track that every control runs."""
+    tracks = ((each, each.run.track) for each in current())
     return [each for each, track in tracks if (track.benchmark, track.protocol, track.tier) == QUICK]
 
 
