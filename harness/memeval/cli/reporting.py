@@ -150,7 +150,7 @@ def print_estimate(estimate: Estimate) -> None:
         print(
             f"  {_phase(part.phase):6} {part.model}: {part.calls} calls ({part.recorded} already recorded), "
             f"at most {part.prompt_tokens} + {part.completion_tokens} tokens, at most {money}, "
-            f"about {_hours(part.hours)} at {part.seconds_per_call:g} s a call ({part.basis}), "
+            f"about {_hours(part.hours)} at {part.seconds_per_call:.3g} s a call ({part.basis}), "
             f"{part.concurrency} at a time"
         )
     if not estimate.parts:
