@@ -56,6 +56,8 @@ class RankStatus(StrEnum):
     PARTIAL = "partial"
     OVER_ERROR_GATE = "over the error gate"
     NO_COMPOSITE = "no composite"
+    NOTHING_FOUND = "nothing found"
+    """It ingested histories, and no question brought anything up: the product stored nothing, or cannot find it."""
     UNLABELLED_JUDGE = "unlabelled judge"
     """The endpoint of the judge is not its maker's, and no label names its provider."""
     PLUMBING = "plumbing"
@@ -273,6 +275,8 @@ def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> RankStatus:
         return RankStatus.OVER_ERROR_GATE
     if run.scores.composite.value is None:
         return RankStatus.NO_COMPOSITE
+    if run.ingested_in_vain is not None:
+        return RankStatus.NOTHING_FOUND
     if is_unlabelled(run.track):
         return RankStatus.UNLABELLED_JUDGE
     if not has_source(folder):

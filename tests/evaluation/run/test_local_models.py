@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from memeval.archive.runs import RunFolder
+from memeval.evaluation.run.estimate import estimate_run
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.verify.reproduce import reproduce_run
@@ -250,3 +251,14 @@ def test_a_systems_model_on_this_machine_is_served_through_the_gateway_and_recor
     )
     assert replayed.run.fingerprint == made.run.fingerprint
     assert [row.answer for row in replayed.responses()] == [row.answer for row in made.responses()]
+
+
+def test_an_estimate_has_the_readers_limit_one_call_at_a_time_and_the_speed_of_a_machine(tmp_path: Path) -> None:
+    source, session = searching_system(tmp_path), benchmark_session()
+    (before,) = estimate_run(source, session, chosen(tmp_path)).parts
+    assert (before.calls, before.concurrency, before.usd) == (4, 1, None)
+    assert before.basis == "at most, on two quiet processors"
+    assert before.seconds_per_call > before.completion_tokens / before.calls / 8
+    made = run(tmp_path, source)
+    (after,) = estimate_run(source, session, chosen(tmp_path)).parts
+    assert after.basis == f"median of run {made.run.run_id}"
