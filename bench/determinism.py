@@ -1,7 +1,7 @@
 """Measures whether a model on this machine gives equal answers: ``python -m bench.determinism NAME``.
 
 The same requests are made again under other circumstances, and texts and log-probabilities compared with the first
-time. Results go to ``site/determinism.json``, which ``site/model.md`` shows; a model measured before is replaced.
+time. Results go to ``site/determinism.json`` and into ``site/model.md``; those of a model measured before are replaced.
 """
 
 import argparse
@@ -20,7 +20,10 @@ from memeval.local.llama import Llama
 from memeval.local.server import engine_environment
 from memeval.local.weights import checked
 
-OUT = Path("site/determinism.json")
+OUT, PAGE = Path("site/determinism.json"), Path("site/model.md")
+START, END = "<!-- determinism -->\n", "<!-- end -->\n"
+"""The marks around the table in the page."""
+
 ANSWER_TOKENS = 24
 
 RULES = """You answer questions from notes about people. Use the notes and nothing else. If two notes differ, the newer
@@ -80,11 +83,12 @@ def requests(number: int) -> list[dict[str, Any]]:
     for place in range(number):
         person, other = PEOPLE[place % len(PEOPLE)], PEOPLE[(place * 3 + 1) % len(PEOPLE)]
         lines: list[str] = []
+        turn = place // (2 * len(PEOPLE))
         for step, (fact, values, _question) in enumerate(FACTS):
             for name, shift in ((person, place), (other, place + 2), (person, place + 1 + step % 2)):
-                value = values[(shift + step) % len(values)]
+                value = values[(shift + step + turn) % len(values)]
                 lines.append(f"{len(lines) + 1} May: {name} {fact.format(value)}.")
-        question = FACTS[place % len(FACTS)][2].format(person)
+        question = FACTS[(place + turn) % len(FACTS)][2].format(person)
         content = "\n".join(lines[place % 5 : place % 5 + 6]) + f"\n\n{question}"
         messages = [{"role": "system", "content": RULES}, {"role": "user", "content": content}]
         made.append({"messages": messages, "max_tokens": ANSWER_TOKENS, "logprobs": True})
@@ -163,6 +167,32 @@ def measured(name: str, number: int) -> dict[str, Any]:
     }
 
 
+def table_of(tables: Sequence[dict[str, Any]]) -> str:
+    """Return the results as Markdown."""
+    if not tables:
+        return "\nNot measured yet.\n\n"
+    lines = [
+        "",
+        "| model | circumstances | requests | other words | other words or log-probabilities |",
+        "|---|---|---:|---:|---:|",
+    ]
+    for table in tables:
+        for row in table["rows"][1:]:
+            counts = f"{table['requests']} | {row['texts_differ']} | {row['log_probabilities_differ']}"
+            lines.append(f"| `{table['model']}` | {row['variation']} | {counts} |")
+    processors = " and ".join(sorted({table["processor"] for table in tables}))
+    engines = " and ".join(sorted({table["setup"]["engine"] for table in tables}))
+    return "\n".join([*lines, "", f"Measured with {engines} on {processors}.", "", ""])
+
+
+def write(tables: Sequence[dict[str, Any]], out: Path = OUT, page: Path = PAGE) -> None:
+    """Write results to their file, and their table into the page."""
+    out.write_text(json.dumps(tables, indent=1) + "\n")
+    text = page.read_text()
+    head, tail = text.partition(START)[0], text.partition(END)[2]
+    page.write_text(f"{head}{START}{table_of(tables)}{END}{tail}")
+
+
 def processor() -> str:
     """Return the processor's name, as Linux gives it, or its architecture."""
     try:
@@ -176,16 +206,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.determinism", description=__doc__)
     parser.add_argument("name")
     parser.add_argument("--requests", type=int, default=40)
-    parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
         work(given.name, given.requests)
         return
     table = measured(given.name, given.requests)
-    before = json.loads(given.out.read_text()) if given.out.is_file() else []
+    before = json.loads(OUT.read_text()) if OUT.is_file() else []
     tables = [each for each in before if each["model"] != given.name] + [table]
-    given.out.write_text(json.dumps(sorted(tables, key=lambda each: str(each["model"])), indent=1) + "\n")
+    write(sorted(tables, key=lambda each: str(each["model"])))
     for row in table["rows"]:
         print(f"{row['variation']}: {row['texts_differ']} texts and {row['log_probabilities_differ']} differ")
 
