@@ -179,6 +179,7 @@ def test_the_server_ends_if_the_process_that_started_it_is_killed(
     ("end", "problem"),
     [
         (b"MEMORY", "does not start. There is not enough memory to load it."),
+        (b"INIT", "does not start. The engine cannot load it: too little memory, or weights that this version"),
         (b"BAD", "does not start. The engine says: RuntimeError: tensor 'blk.0' is missing"),
     ],
 )

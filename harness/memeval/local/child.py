@@ -44,6 +44,8 @@ def _sentence(error: Exception, settings: dict[str, Any]) -> str:
         return f"The package {error.name} is not installed: pip install 'memeval-leaderboard[local]'."
     if isinstance(error, MemoryError) or "alloc" in str(error):
         return "There is not enough memory to load it."
+    if "Failed to init" in str(error):  # llama.cpp gives no reason to its callers
+        return "The engine cannot load it: too little memory, or weights that this version of the engine does not know."
     if isinstance(error, OSError) and settings["port"]:
         return f"Port {settings['port']} cannot be used ({error.strerror})."
     return f"The engine says: {type(error).__name__}: {' '.join(str(error).split())[:300]}"

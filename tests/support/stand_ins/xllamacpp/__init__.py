@@ -35,6 +35,8 @@ class Server:
         self.end = weights.read_bytes()[-6:]
         if self.end == b"MEMORY":
             raise RuntimeError("std::bad_alloc")
+        if self.end.endswith(b"INIT"):
+            raise RuntimeError("Failed to init server, please check the input params.")
         if self.end.endswith(b"BAD"):
             raise RuntimeError("tensor 'blk.0' is missing")
         self.params, self.slot = params, ""
