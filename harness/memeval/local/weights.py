@@ -167,10 +167,8 @@ def _writing(model: LocalModel, write: Callable[[], None]) -> Path:
 
 def _is_begun(model: LocalModel) -> bool:
     """Return whether the part of a file comes from its origin, so that the next pull resumes there."""
-    try:
-        return bool(json.loads(_note(model).read_text())["url"] == model.origin and _part(model).stat().st_size)
-    except (OSError, ValueError, LookupError, TypeError):
-        return False
+    part = _part(model)
+    return part.is_file() and part.stat().st_size > 0 and not _note(model).is_file()
 
 
 def _part(model: LocalModel) -> Path:
@@ -178,8 +176,8 @@ def _part(model: LocalModel) -> Path:
 
 
 def _note(model: LocalModel) -> Path:
-    """File beside the part with the packages that are in it; downloads from the origin have their own form of it."""
-    return folder() / f"{model.file}.part.json"
+    """File beside the part that says which packages are in it."""
+    return folder() / f"{model.file}.packages.json"
 
 
 def _forget(model: LocalModel) -> None:
