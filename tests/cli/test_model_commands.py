@@ -59,15 +59,20 @@ def test_a_list_without_the_engine_says_how_to_install_it(call: Call, monkeypatc
     assert "no-such-engine, which is not installed" in said.err
 
 
-def test_a_served_model_answers_anybodys_client_until_ctrl_c(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_served_model_answers_anybodys_client_until_it_is_stopped(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     pin(monkeypatch, tmp_path, gguf())
     stand_in(monkeypatch)
     command = [sys.executable, "-m", "memeval", "model", "serve", NAME, "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        url = process.stdout.readline().strip()
-        with urllib.request.urlopen(f"{url}/models", timeout=30) as listed:
-            assert json.load(listed)["data"][0]["id"] == NAME
-        process.send_signal(signal.SIGINT)
-        _out, err = process.communicate(timeout=60)
+        try:
+            url = process.stdout.readline().strip()
+            with urllib.request.urlopen(f"{url}/models", timeout=60) as listed:
+                assert json.load(listed)["data"][0]["id"] == NAME
+            process.send_signal(signal.SIGTERM)  # as Ctrl-C, which a shell's background jobs ignore
+            _out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert (process.returncode, err) == (ExitCode.DONE, "stopped.\n")

@@ -85,12 +85,13 @@ def serve(
 
     Example: memeval model serve qwen2.5-coder-0.5b --port 8080
     """
+    from memeval.evaluation.run.models import interruptible
     from memeval.local.catalogue import find_model, installed_engine
     from memeval.local.server import LocalServer
 
     model = find_model(name)
     installed_engine(model.kind)
-    with LocalServer(model, port=port, open_to_all=True) as server:
+    with interruptible(), LocalServer(model, port=port, open_to_all=True) as server:
         try:
             print(server.address(), flush=True)
             while server.runs():
