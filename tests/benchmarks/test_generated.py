@@ -55,6 +55,7 @@ REFUSED: list[tuple[str, dict[str, str | int], str]] = [
     ("memorycd@1", {"sources": "Books+Books"}, NO_DOMAINS),
     ("memorycd@1", {"task": "rating"}, "memorycd@1 has no parameter 'task'. It has: form, tests, users, sources."),
     ("memorycd@1", {"\u202e": 1}, "memorycd@1 has no parameter '"),
+    ("vehiclemembench@1", {"users": 3}, "vehiclemembench@1 has no parameter 'users'"),
     ("beliefs@2", {"size": 0}, "invalid size=0"),
     ("beliefs@2", {"size": 100_000}, "from 1 to 2000 people"),
     ("beliefs@2", {"size": "many"}, "whole number"),

@@ -117,7 +117,7 @@ def test_a_name_from_right_to_left_turns_only_itself_around(wide: Visit) -> None
 @pytest.mark.parametrize(
     ("name", "said", "ranks"),
     [
-        ("single", f"{WIDE} is the only entry. No simple baseline ran here.", ["only entry"]),
+        ("single", f"{WIDE} is the only ranked system. No simple baseline ran here.", ["only entry"]),
         ("tied", "All 3 systems are tied: the data do not show which is better.", ["1–3", "1–3", "1–3"]),
         ("missing", "No run in this table is ranked.", ["–", "–"]),
     ],

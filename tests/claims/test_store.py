@@ -206,3 +206,22 @@ def test_turned_verdicts_are_found_with_the_published_file_and_named_without(
     assert "is not what the published file gives." in str(found.findings[0])
     [absent] = regraded_checks(tmp_path / "forged", sources, Copies(tmp_path / "nowhere"), sessions)
     assert (absent.status, absent.not_checked) == ("not checked", MAINTAINERS_WORD)
+
+
+def test_rows_counted_twice_are_found_with_the_published_file(graded: Grade, keys: Path, tmp_path: Path) -> None:
+    honest = graded(ROWS, BY_ID)
+    sources = described(tmp_path / "sources", json.dumps(ROWS).encode())
+    rows = honest.rows * 2
+    text = "".join(f"{row.to_json()}\n" for row in rows).encode()
+    counts = honest.summary.counts
+    more = {name: value * 2 for name, value in counts.data().items() if isinstance(value, int)}
+    inflated = {
+        "counts": counts.model_copy(update=more),
+        "figures": figures_of(rows, counts.model_copy(update=more)),
+        "rows_digest": digest_bytes(text),
+    }
+    write_regraded(tmp_path / "forged", type(honest)(honest.summary.model_copy(update=inflated), rows))
+    found = regraded_checks(
+        tmp_path / "forged", sources, Copies(tmp_path / "published"), Sessions({"longmemeval@1": keys})
+    )
+    assert any("is not what the published file gives." in str(each) for check in found for each in check.findings)

@@ -240,7 +240,7 @@ def test_a_system_that_fails_every_item_exits_1_and_a_control_does_not(call: Cal
 def test_a_run_names_the_other_protocols_that_the_system_can_take(call: Call) -> None:
     code, _, err = call("run", "careful-store", "--benchmark", "lifecycle@1", "--parameter", "size=1")
     assert code == ExitCode.DONE
-    (line,) = (line for line in err.splitlines() if "can also be measured by" in line)
+    (line,) = (line for line in err.splitlines() if "Its methods also fit:" in line)
     assert "banks (All six parts), export (Export after deletion)" in line and "search" not in line
 
 

@@ -64,6 +64,7 @@ def install_path(board: Path) -> str:
     page = (board / "install" / "index.html").read_text("utf-8")
     found = re.search(r'pip install "<span data-address="\.\./([^"]+)">ADDRESS/\1</span>"', unescape(page))
     assert found is not None, page
+    assert page.count("ADDRESS is the address of this board") == page.count("<noscript>ADDRESS is") == 1
     return found[1]
 
 

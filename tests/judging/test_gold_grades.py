@@ -30,16 +30,18 @@ FILES = {
     "locomo@1": "locomo/locomo10.json",
     "longmemeval@1": "longmemeval/longmemeval_keys_500.jsonl",
     "lifebench@1": "lifebench/LICENSE",
+    "vehiclemembench@1": "vehiclemembench/MANIFEST.json",
     "qa@1": "answers/jeffs-brain/smoke.jsonl",
 }
-"""Data that is named, by benchmark; of LifeBench, a file of its folder."""
+"""Data that is named, by benchmark; of LifeBench and VehicleMemBench, a file of their folder."""
 
 NO_DATA = {"astrocyte-suite@1": "the user's own", "beliefs-fresh-202701@2": "its seed is not drawn yet"}
 
 RETRIEVED = set(
     """
-    belief-search@2 expected-turns@1 found-probes@1 lean-context@1 lifebench-retrieval@1 longmemeval-retrieval@2
-    newest-fact@1 recall@1 retrieval@2 selected-facts@1 shared-expected-turns@1 shared-lean-context@1 unlabelled@1
+    belief-search@2 event-retrieval@1 expected-turns@1 found-probes@1 lean-context@1 lifebench-retrieval@1
+    longmemeval-retrieval@2 newest-fact@1 recall@1 retrieval@2 selected-facts@1 shared-expected-turns@1
+    shared-lean-context@1 unlabelled@1
     """.split()  # noqa: SIM905
 )
 """Graders of what was retrieved or stored."""
@@ -110,7 +112,7 @@ def data_of(benchmark: str, folder: Path) -> Path | None:
     if benchmark == "memorycd@1":
         return write_data(folder, users(6))
     path = test_data(FILES[benchmark]) if benchmark in FILES else None
-    return path.parent if path is not None and path.name == "LICENSE" else path
+    return path.parent if path is not None and path.name in ("LICENSE", "MANIFEST.json") else path
 
 
 CASES = [

@@ -6,8 +6,10 @@ from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
-from pydantic import BaseModel, JsonValue
+from pydantic import AfterValidator, BaseModel, JsonValue
 from pydantic.fields import FieldInfo
+
+from memeval.records.names import looks_like
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -74,8 +76,10 @@ def _scalar(annotation: Any, limits: tuple[Any, ...]) -> st.SearchStrategy[Any]:
     if annotation is str and _limit(limits, "pattern") == DIGEST_PATTERN:
         return DIGESTS
     if annotation is str and (pattern := _limit(limits, "pattern")):
-        shortest_first = st.from_regex(pattern, fullmatch=True)
-        return shortest_first.filter(lambda text: len(text) <= (_limit(limits, "max_length") or 1000))
+        least, most = _limit(limits, "min_length") or 0, _limit(limits, "max_length") or 1000
+        fitting = st.from_regex(pattern, fullmatch=True).filter(lambda text: least <= len(text) <= most)
+        is_shown_name = any(isinstance(each, AfterValidator) for each in limits)
+        return fitting.filter(lambda text: looks_like(text) is None) if is_shown_name else fitting
     if annotation is str:
         return st.text(min_size=_limit(limits, "min_length") or 0, max_size=12)
     return PLAIN[annotation]

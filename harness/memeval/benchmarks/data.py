@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import os
+import zlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -79,6 +82,36 @@ def file_bytes(path: Path, largest: int, remedy: str) -> bytes:
     if len(data) > largest:
         raise BadInput(f"the file has more than {largest:,} bytes.", where=path, remedy=remedy)
     return data
+
+
+def packed_or_plain(path: Path) -> Path | None:
+    """Return a file, or the same file with ``.gz`` behind its name; ``None`` if neither exists."""
+    return next((each for each in (path, path.with_name(path.name + ".gz")) if each.is_file()), None)
+
+
+def unpacked(file: Path, largest: int, remedy: str) -> bytes:
+    """Return the bytes of a file, unpacked if its first bytes say that it is gzip.
+
+    Raises ``BadInput``: the file is unreadable, damaged or too large. ``largest``: largest accepted size, unpacked, in
+    bytes. ``remedy``: what to do about a file that is not usable, as a sentence.
+    """
+    try:
+        with file.open("rb") as raw:
+            packed = raw.peek(2)[:2] == b"\x1f\x8b"
+            stream = gzip.GzipFile(fileobj=raw) if packed else raw
+            data = stream.read(largest + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise BadInput(f"the gzip file is damaged ({error}).", where=file, remedy=remedy) from None
+    except OSError as error:
+        raise BadInput(f"cannot read the file ({error.strerror or error}).", where=file, remedy=remedy) from None
+    if len(data) > largest:
+        raise BadInput(f"the file has more than {largest:,} bytes.", where=file, remedy=remedy)
+    return data
+
+
+def git_object(data: bytes) -> str:
+    """Return the name that git gives to a file: SHA-1 of a header and its bytes."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def released_bytes(path: Path, benchmark: str, source: Source, *also: Digest) -> bytes:

@@ -68,7 +68,7 @@ def _print_other_protocols(outcome: RunOutcome) -> None:
     titles = [f"{each.name} ({each.title})" for each in info.protocols if each.name in possible]
     others = [text for text in titles if text.partition(" ")[0] != run.track.protocol]
     if others:
-        print(f"  It can also be measured by: {', '.join(others)}. Name one with --protocol.", file=sys.stderr)
+        print(f"  Its methods also fit: {', '.join(others)}. Name one with --protocol.", file=sys.stderr)
 
 
 def failures(outcomes: Sequence[RunOutcome]) -> list[tuple[RunOutcome, MemevalError]]:

@@ -72,7 +72,7 @@ class ModelReader:
         self.settings = settings_for(self.model, endpoint.url, USUAL)
         self._gateway = gateway
         self._reader_tokens = reader_tokens
-        self._text = files("memeval.execution").joinpath("prompts", "reader.txt").read_text("utf-8")
+        self._text = prompt_text()
         self._endpoint = replace(endpoint, prefix=self._text.partition("$")[0])
 
     @property
@@ -96,8 +96,7 @@ class ModelReader:
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         """Answer a question; see :class:`memeval.reading.Reader`.
 
-        One context is sent unchanged; of several, the distinct lines are sent, in order of first occurrence. Whole
-        lines beyond the budget are omitted from the end, where the lowest-ranked items are.
+        Lines beyond the budget are omitted from the end, where the lowest-ranked items are.
         """
         from memeval.gateway.replies import text_of
 
@@ -111,29 +110,47 @@ class ModelReader:
         return ReaderAnswer(answer, call.key, " ".join(filter(None, (sent.note, early))) or None)
 
     def bounded(self, contexts: Sequence[str]) -> FittedContext:
-        lines = contexts[0].split("\n") if len(contexts) == 1 else distinct_lines(contexts)
-        kept = lines[: _fitting(lines, self._reader_tokens)]
-        omitted = len(lines) - len(kept)
-        note = f"{omitted} of {len(lines)} lines of context exceed {self._reader_tokens} tokens and were not sent."
-        return FittedContext("\n".join(kept), note if omitted else None)
+        return fitted(contexts, self._reader_tokens)
 
     def request(self, question: str, timestamp: str | None, context: str) -> ModelRequest:
-        """Return the request for a question.
-
-        The context is between two lines with its digest, so no text can contain its own delimiter.
-        """
-        content = Template(self._text).substitute(
-            question=question,
-            asked=timestamp or "no time is given",
-            context=context,
-            fence=hashlib.sha256(context.encode()).hexdigest()[:16],
-        )
+        """Return the request for a question."""
+        content = filled_prompt(self._text, question, timestamp, context)
         body: dict[str, JsonValue] = {
             "model": self.model,
             "messages": [{"role": "user", "content": content}],
             **self.settings,
         }
         return ModelRequest(endpoint=self._endpoint.url, api=Api.CHAT, body=body)
+
+
+def prompt_text() -> str:
+    """Return the prompt, in which the question, its time and the context are missing."""
+    return files("memeval.execution").joinpath("prompts", "reader.txt").read_text("utf-8")
+
+
+def filled_prompt(text: str, question: str, timestamp: str | None, context: str) -> str:
+    """Return the prompt for a question.
+
+    The context is between two lines with its digest, so no text can contain its own delimiter.
+    """
+    return Template(text).substitute(
+        question=question,
+        asked=timestamp or "no time is given",
+        context=context,
+        fence=hashlib.sha256(context.encode()).hexdigest()[:16],
+    )
+
+
+def fitted(contexts: Sequence[str], tokens: int) -> FittedContext:
+    """Return the context to send, without whole lines at the end that exceed a number of tokens.
+
+    One context is sent unchanged; of several, the distinct lines are sent, in order of first occurrence.
+    """
+    lines = contexts[0].split("\n") if len(contexts) == 1 else distinct_lines(contexts)
+    kept = lines[: _fitting(lines, tokens)]
+    omitted = len(lines) - len(kept)
+    note = f"{omitted} of {len(lines)} lines of context exceed {tokens} tokens and were not sent."
+    return FittedContext("\n".join(kept), note if omitted else None)
 
 
 def _model_of(spec: str) -> str:

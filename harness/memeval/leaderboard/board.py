@@ -41,6 +41,11 @@ from memeval.statistics.flips import PValues
 from memeval.statistics.ranks import RankRange
 
 NO_MEMORY = "no-memory"
+
+FILE_GREP = "file-grep"
+
+WORD_SEARCH = frozenset({"bm25", "bm25-texts", FILE_GREP})
+"""The controls that readers know as plain keyword search."""
 """The control that stores nothing. A system that scores no higher is probably broken."""
 
 NOTICE = timedelta(days=14)
@@ -90,6 +95,15 @@ class RankStatus(StrEnum):
 
 
 @dataclass(frozen=True)
+class Spread:
+    """The composites of several runs with equal inputs."""
+
+    runs: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class BoardRow:
     folder: RunFolder
     run: Run
@@ -109,6 +123,8 @@ class BoardRow:
     """The run against the baseline; ``None`` if either has no tests."""
     marks: tuple[Mark, ...] = ()
     """What a maintainer should review; empty for controls, and after a review."""
+    spread: Spread | None = None
+    """This run and its repetitions; ``None`` if the system ran once."""
 
     @property
     def doubtful(self) -> bool:
@@ -350,6 +366,7 @@ def _table(members: Sequence[BoardRow]) -> BoardTable:
             rank=ranks.get(row.folder.path),
             gap=_gap(row, floor),
             marks=row.marks + _marks_within(row, controls, nothing),
+            spread=_spread(row, members),
         )
         for row in sorted(shown.values(), key=_place)
     ]
@@ -359,6 +376,24 @@ def _table(members: Sequence[BoardRow]) -> BoardTable:
         baseline=baseline.run if baseline else None,
         tests=tests,
     )
+
+
+def _spread(row: BoardRow, members: Iterable[BoardRow]) -> Spread | None:
+    """Return the composites of a run and of all runs of its system with the same inputs and standing.
+
+    A run that nobody accepted does not count beside an accepted one, and a replayed run is no repetition.
+    """
+    values = [
+        each.run.scores.composite.value
+        for each in members
+        if _system(each) == _system(row)  # controls may share a file, and so the fingerprint
+        and each.run.fingerprint == row.run.fingerprint
+        and each.standing is row.standing
+        and each.accepted == row.accepted
+        and not each.run.replayed
+        and each.run.scores.composite.value is not None
+    ]
+    return Spread(len(values), min(values), max(values)) if len(values) > 1 else None
 
 
 def _counted(rows: Iterable[BoardRow]) -> list[BoardRow]:

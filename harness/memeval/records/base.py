@@ -8,10 +8,19 @@ from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
 
 import jiter
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints, ValidationError
-from pydantic_core import CoreSchema, ErrorDetails
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    StringConstraints,
+    ValidationError,
+)
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
 from memeval.records.errors import BadInput, NewerSchema, did_you_mean
+from memeval.records.names import looks_like
 
 Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 """A SHA-256 digest of uncompressed bytes, written ``sha256:`` and 64 hexadecimal digits."""
@@ -27,8 +36,24 @@ Slug = Annotated[str, StringConstraints(pattern=rf"^{SLUG.pattern}$", max_length
 
 _BIDI = "\u200e\u200f\u202a-\u202e\u2066-\u2069"
 
-ShownName = Annotated[str, StringConstraints(max_length=200, pattern=f"^[^\x00-\x1f\x7f-\x9f{_BIDI}]*$")]
-"""A name for people: one line of bounded length, without characters that reverse the text around it."""
+
+def _as_it_looks(name: str) -> str:
+    if (other := looks_like(name)) is not None:
+        raise PydanticCustomError(
+            "look_alike",
+            "{name} looks like '{other}', but has other characters. Write it in the letters that it shows",
+            {"name": ascii(name), "other": other},
+        )
+    return name
+
+
+ShownName = Annotated[
+    str,
+    StringConstraints(max_length=200, pattern=f"^[^\x00-\x1f\x7f-\x9f{_BIDI}]*$"),
+    AfterValidator(_as_it_looks),
+]
+"""A name for people: one line of bounded length, without characters that reverse the text around it, and without
+letters of one script that look like those of another."""
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 """A proportion in [0, 1], never a percentage."""

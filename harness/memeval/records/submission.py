@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue, StringConstraints
 
-from memeval.records.base import Digest, Record, Slug
+from memeval.records.base import Digest, Record, ShownName, Slug
 from memeval.records.choices import AdapterKind as AdapterKind
 
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]*$", max_length=64)]
@@ -92,7 +92,7 @@ class McpTool(Record):
 class Product(Record):
     """The product under test, apart from the adapter: what its package and its maker state."""
 
-    name: str = Field(min_length=1, max_length=80)
+    name: ShownName = Field(min_length=1, max_length=80)
     package: str | None = Field(default=None, min_length=1, max_length=214)
     """The name of its package, as in the lock file; ``None`` if no package is installed."""
     version: str | None = Field(default=None, min_length=1, max_length=80)
@@ -172,7 +172,7 @@ class Submission(Record):
     schema_version: int = 1
     slug: Slug
     """Its folder name, also used in paths and URLs."""
-    name: str = Field(min_length=1, max_length=80)
+    name: ShownName = Field(min_length=1, max_length=80)
     version: str = Field(min_length=1, max_length=80)
     kind: AdapterKind = AdapterKind.PYTHON
     """Its interface."""

@@ -164,6 +164,17 @@ def test_of_a_hundred_runs_the_tampered_one_is_named_and_the_others_are_pulled(
     assert [each.where for each in verify_archive(store).problems] == [f"{store.url}/{key}"]
 
 
+def test_rows_of_two_runs_that_were_swapped_in_the_archive_are_named(store: ObjectStore, tmp_path: Path) -> None:
+    runs = [make_run(tmp_path / "results", name, {"kept": n}, track=TRACK) for name, n in (("good", 2), ("bad", 0))]
+    push(store, *runs)
+    keys = [row_key(run.run.files["grades.jsonl"].digest) for run in runs]
+    contents_of = [store.read(key) for key in keys]
+    for key, content in zip(keys, reversed(contents_of), strict=True):
+        store.replace(key, content)
+    assert {each.where for each in verify_archive(store).problems} == {f"{store.url}/{key}" for key in keys}
+    assert [each.state for each in pull(store, tmp_path / "elsewhere")] == [PullState.REFUSED] * 2
+
+
 def test_a_tampered_head_is_named(store: ObjectStore, tmp_path: Path) -> None:
     run = small_run(tmp_path / "results")
     push(store, run)

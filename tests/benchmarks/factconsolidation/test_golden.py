@@ -102,7 +102,9 @@ def test_errata_name_each_answer_that_a_later_fact_replaces(path: Path, keys: di
         assert (better.newest, better.stale) == (keys[name].newest, keys[name].stale), "retrieval is graded as before"
 
 
-@pytest.mark.parametrize(("tier", "retrieval", "answers"), [("full", 400, 800), ("6k", 100, 200), ("262k", 100, 200)])
+@pytest.mark.parametrize(
+    ("tier", "retrieval", "answers"), [("full", 400, 800), ("short", 300, 600), ("6k", 100, 200), ("262k", 100, 200)]
+)
 def test_tiers_have_their_items(released: FactFile, tier: str, retrieval: int, answers: int) -> None:
     benchmark, items = FactConsolidationBenchmark(), tuple(FactConsolidationDataset(released).answer_keys())
     for protocol, number in (("retrieval", retrieval), ("answers", answers)):

@@ -210,6 +210,13 @@ def test_a_slug_of_another_name_is_refused_and_asks_for_a_slug(tmp_path: Path, f
     assert len(sealed_runs(tmp_path / "results")) == 2
 
 
+def test_a_name_with_letters_that_look_like_others_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"looks like 'Mem One', but has other .*: --system 'Mem One'\."):
+        tiny_run(tmp_path, system="M\u0435m One")
+    assert not sealed_runs(tmp_path / "results")
+    tiny_run(tmp_path, system="\u041f\u0430\u043c\u044f\u0442\u044c", slug="memory")
+
+
 def test_a_slug_that_another_name_has_on_another_benchmark_is_refused(tmp_path: Path) -> None:
     slug = tiny_run(tmp_path, system="Mem One").run.system.slug
     (tmp_path / "results" / "tiny").rename(tmp_path / "results" / "other")

@@ -24,7 +24,6 @@ from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.verify.verification import verify_run
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.judging.calibration import trials
-from memeval.keys import NoiseKey
 from memeval.options import AuditOptions
 from memeval.records.base import digest_bytes
 from memeval.records.call import Caller
@@ -99,18 +98,18 @@ def words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.lower())
 
 
-def stretches() -> set[tuple[str, ...]]:
-    """Return every sequence of three words in the benchmark's turns, questions and keys."""
-    sat = benchmark_session()
+def stretches(sat: BenchmarkSession | None = None) -> set[tuple[str, ...]]:
+    """Return every sequence of three words in the turns, questions and keys of a benchmark; ``None``: the tiny one."""
+    sat = sat or benchmark_session()
     texts = [turn.content for one in sat.scenarios.values() for s in one.sessions() for turn in s.turns]
     texts += [ask.question for one in sat.scenarios.values() for ask in one.questions()]
-    texts += [key.key.right.text for key in sat.keys if isinstance(key.key, NoiseKey)]
+    texts += [text for key in sat.keys for text in key.key.references]
     return {tuple(words(text)[at : at + 3]) for text in texts for at in range(len(words(text)) - 2)}
 
 
-def told_by(results: Path) -> Iterator[str]:
-    """Yield the benchmark's text in the files of a folder, except the local record of calls."""
-    known = stretches()
+def told_by(results: Path, sat: BenchmarkSession | None = None) -> Iterator[str]:
+    """Yield a benchmark's text in the files of a folder, except the local record of calls; see :func:`stretches`."""
+    known = stretches(sat)
     for path in sorted(results.rglob("*")):
         if not path.is_file() or RECORD.parent.name in path.parts:
             continue

@@ -13,12 +13,13 @@ import pytest
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.cli.main import main
+from memeval.evaluation.verify.stored_results import checks_of_results
 from memeval.leaderboard.board import Board, BoardRow, RankStatus, build_board
 from memeval.leaderboard.marks import MarkName
 from memeval.records.errors import ExitCode
 from memeval.records.ledger import AnswerTrust, LedgerEvent
 from memeval.records.run import SystemKind, View
-from memeval.site.table.flags import RowFlag
+from memeval.site.table.flags import BY_SUBMITTER, RowFlag, observer
 from tests.support.forging import Forger, Json, stored_run
 from tests.support.runs import make_run, make_track
 from tests.support.standing import made_up
@@ -102,6 +103,56 @@ def test_nobody_loses_a_rank_by_being_copied_with_an_earlier_clock(tmp_path: Pat
     board = board_of(tmp_path, forged, original)
     assert marks_of(row_of(board, original)) == []
     assert marks_of(row_of(board, forged)) == [MarkName.COPIED_RESPONSES]
+
+
+def no_sources(row: Json) -> None:
+    for item in row["items"]:
+        item["source_ids"] = []
+
+
+def own_sources(row: Json) -> None:
+    for place, item in enumerate(row["items"]):
+        item.update(source_ids=[f"m{place}"], score=1.0 - place / 10)
+
+
+def reversed_items(row: Json) -> None:
+    row["items"].reverse()
+
+
+@pytest.mark.parametrize("change", [no_sources, own_sources, reversed_items])
+def test_a_copy_with_other_ids_or_another_order_is_marked(
+    tmp_path: Path, original: RunFolder, change: Callable[[Json], None]
+) -> None:
+    def edit(row: Json) -> None:
+        new_durations(row)
+        change(row)
+
+    forged = renamed(original, tmp_path, edit)
+    row = row_of(board_of(tmp_path, original, forged), forged)
+    assert set(marks_of(row)) & {MarkName.COPIED_RESPONSES, MarkName.ALIKE}
+
+
+def test_one_run_in_two_folders_is_found(tmp_path: Path, original: RunFolder) -> None:
+    Ledger(tmp_path).append(LedgerEvent.ACCEPTED, original, by="Ada", reason="first")
+    copy = Path(shutil.copytree(original.path, tmp_path / "astrocyte-basic" / "acme" / original.path.name))
+    found = " ".join(str(finding) for check in checks_of_results(tmp_path) for finding in check.findings)
+    home = f"{CHROMA}/{original.run.run_id}"
+    assert f"{copy}: the run belongs in {home}, not in astrocyte-basic/acme/{original.run.run_id}." in found
+    assert f"has the same id {original.run.run_id}. Remove one of them" in found
+
+
+def test_clocks_that_were_all_set_back_are_the_runners_word(tmp_path: Path, original: RunFolder) -> None:
+    forger = Forger.of(original, tmp_path / "forged")
+    for row in forger.responses:
+        later(row, -200 * 86_400.0)
+    timing = forger.head["timing"]
+    for name in ("started", "ended"):
+        set_back = datetime.fromisoformat(timing[name]) - timedelta(days=200)
+        timing[name] = set_back.isoformat(timespec="milliseconds")
+    forger.head["run_id"] = f"{set_back:%Y%m%dT%H%M%SZ}-"
+    forged = forger.seal()
+    shown = row_of(board_of(tmp_path, forged), forged)
+    assert observer(shown) == BY_SUBMITTER and shown.trust.answers is AnswerTrust.SELF_RUN
 
 
 def rescored(row: Json, change: float) -> None:

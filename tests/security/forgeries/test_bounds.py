@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import shutil
 import signal
 from collections.abc import Iterator
@@ -58,6 +59,34 @@ def test_a_named_pipe_in_the_place_of_a_file_is_refused(run: RunFolder, name: st
     (run.path / name).unlink()
     os.mkfifo(run.path / name)
     assert "is not a regular file" in said(run)
+
+
+@pytest.mark.parametrize("name", ["responses.jsonl.gz", "grades.jsonl.gz", "run.json"])
+def test_a_symlink_to_the_rows_of_another_run_is_refused(run: RunFolder, name: str, tmp_path: Path) -> None:
+    (run.path / name).rename(tmp_path / name)
+    (run.path / name).symlink_to(tmp_path / name)
+    assert f"{run.path / name}: is a symlink." in said(run)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("Acm\u0435 Memory", "Acme Memory"),
+        ("\u0412\u041c25", "BM25"),
+        ("\uff2dem0", "Mem0"),
+        ("Mem\u200b0", "Mem0"),
+        ("\u039deo", "Neo"),
+    ],
+)
+def test_a_name_with_letters_that_look_like_others_is_refused(tmp_path: Path, name: str, other: str) -> None:
+    forger = Forger.of(SMALL, tmp_path)
+    forger.system["name"] = name
+    with pytest.raises(
+        BadInput, match=rf"system\.name'?: {re.escape(ascii(name))} looks like '{other}', but has other"
+    ):
+        forger.seal()
+    with pytest.raises(ValueError, match=f"looks like '{other}'"):
+        Submission(slug="acme", name=name, version="1")
 
 
 @pytest.mark.parametrize(("field", "text"), [("name", "A" * 201), ("name", "Acme \u202eevil"), ("version", "1.0\n2.0")])

@@ -86,3 +86,11 @@ def test_a_call_that_the_named_run_does_not_have_is_found(tmp_path: Path) -> Non
     assert f"calls.jsonl.gz:1: was paid for by run {other.run.run_id}, which has no such call." in str(
         check.findings[0]
     )
+
+
+def test_fewer_tokens_in_a_stored_reply_are_the_runners_word(tmp_path: Path) -> None:
+    usage = {"prompt_tokens": 1, "completion_tokens": 1}
+    body = json.dumps(json.loads(chat_body("A summary.")) | {"usage": usage})
+    cost = read(body, Api.CHAT).price(chat_request("Summarise.").model)
+    check, total = calls_of(tmp_path, reply=body, cost_usd=cost, prompt_tokens=1, completion_tokens=1)
+    assert check.status is CheckStatus.OK and (total["usd"] or 0) < 310 * 2.5e-6

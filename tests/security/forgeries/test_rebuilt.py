@@ -3,6 +3,7 @@
 The forger copies a stored run of this repository, edits it, and computes every digest, count, score and id again.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -328,6 +329,21 @@ def test_answers_from_a_run_that_is_not_here_are_not_called_checked(tmp_path: Pa
     clocks = checks_of_run(run, sessions)[-1]
     assert clocks.status is CheckStatus.NOT_CHECKED
     assert clocks.not_checked == "run 20260101T000000Z-01234567, which made the answers, is not here"
+
+
+def test_answers_that_were_carried_over_from_a_run_that_is_not_here_are_counted(
+    tmp_path: Path, sessions: Sessions
+) -> None:
+    def carry(forger: Forger) -> None:
+        line = {"schema_version": 1, "at": forger.head["timing"]["started"], "event": "carried over"}
+        forger.rows["log.jsonl"].insert(0, line | {"detail": "the rows of 20260101T000000Z-01234567"})
+        for row in forger.responses[:3]:
+            row["timings"]["started"] = "2026-01-01T01:00:00+00:00"
+
+    clocks = checks_of_run(forged(carry, ANSWERS, tmp_path), sessions)[-1]
+    assert clocks.status is CheckStatus.NOT_CHECKED
+    said = r"3 of its \d+ answers are from run 20260101T000000Z-01234567, whose failed questions it asked again; .*"
+    assert re.fullmatch(said, str(clocks.not_checked))
 
 
 def test_answers_of_a_run_of_another_system_are_found(tmp_path: Path, sessions: Sessions) -> None:

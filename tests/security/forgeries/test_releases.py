@@ -261,7 +261,11 @@ def test_an_old_release_holds_after_later_decisions(published: Published) -> Non
 
 
 @pytest.mark.parametrize(
-    "pattern", ["2/index.html", "2/releases/index.html", "2/assets/**/*.js", "2/**/*.css", "2/**/*.csv"]
+    "pattern",
+    [
+        *("2/index.html", "2/releases/index.html", "2/assets/**/*.js", "2/**/*.css", "2/**/*.csv"),
+        *("2/harness/*.whl", "2/feed.xml"),
+    ],
 )
 @pytest.mark.parametrize("results", [None, NOWHERE], ids=["checkout", "copy alone"])
 def test_one_flipped_bit_in_a_published_file_is_found(published: Published, pattern: str, results: Path | None) -> None:

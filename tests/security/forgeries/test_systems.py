@@ -16,6 +16,7 @@ from tests.support.forging import RESULTS, Forger, stored_run
 ROOT = RESULTS.parent
 SMALL, MOCK = "astrocyte-basic/bm25s", "astrocyte-reflect/astrocyte"
 NO_MEMORY = "beliefs/no-memory"
+CHROMA = "astrocyte-basic/chroma"
 
 
 def forged(run: str, results: Path, system: dict[str, Any], **head: Any) -> RunFolder:
@@ -136,6 +137,7 @@ def test_an_edited_version_is_found(tmp_path: Path) -> None:
         ("self_reported", ["tokens"]),
         ("vendor", {"name": "Acme", "never_run": False}),
         ("hosts", [{"host": "acme.example.com", "origin": "https://acme.example.com"}]),
+        ("product", {"name": "Acme", "licence": "MIT"}),
         ("services", [{"name": "redis", "version": "7", "digest": f"sha256:{'5' * 64}"}]),
     ],
 )
@@ -147,6 +149,11 @@ def test_every_other_edited_field_is_found(run: str, field: str, value: Any, tmp
     folder.mkdir(parents=True)
     (folder / "run.json").write_text(json.dumps(head))
     assert finding(RunFolder(folder)).startswith(f"{field} is ")
+
+
+def test_another_licence_of_the_product_is_found(tmp_path: Path) -> None:
+    product = identity_of(CHROMA)["product"] | {"licence": "MIT"}
+    assert "but the files of the system give" in finding(forged(CHROMA, tmp_path, {"product": product}))
 
 
 def test_commit_command_line_isolation_and_environment_stay_the_word_of_the_runner(tmp_path: Path) -> None:

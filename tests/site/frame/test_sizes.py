@@ -79,6 +79,8 @@ def test_a_board_of_one_run_has_every_page_and_no_rank(tmp_path: Path) -> None:
         if isinstance(file, Page)
     }
     assert {"", "benchmarks/fake@1/", "systems/acme/", f"runs/{run.run_id}/", "compare/", "trends/"} <= found.keys()
-    assert "<bdi>Acme Memory</bdi> is the only entry. No simple baseline ran here." in found["benchmarks/fake@1/"]
+    assert (
+        "<bdi>Acme Memory</bdi> is the only ranked system. No simple baseline ran here." in found["benchmarks/fake@1/"]
+    )
     assert '<p class="mv-facts">1 run ·' in found[""] and "1 row<" in found[""]
     assert "mv-answer" not in found[""] and 'id="capabilities"' not in found[""]

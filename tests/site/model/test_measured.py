@@ -1,6 +1,7 @@
 """Runs whose graders give credit instead of verdicts, and what stands beside any run's name."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,8 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> Built:
         Made("full-context", "Full context", 0.7, SystemKind.CONTROL, tokens=2000),
         Made("no-memory", "No memory", 0.3, SystemKind.CONTROL, tokens=0),
         Made("echo-question", "Echo", 0.0, SystemKind.CONTROL, tokens=0),
+        Made("file-grep", "Text files", 0.6, SystemKind.CONTROL, tokens=9),
+        Made("bm25", "BM25", 0.1, SystemKind.CONTROL, tokens=9),
     )
 
 
@@ -103,15 +106,16 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> Built:
     [
         ("leaky", ["above possible score"]),
         ("dumper", ["sends whole history"]),
-        ("broken", ["below no-memory"]),
+        ("broken", ["below no-memory", "below file search"]),
         ("full-context", []),
         ("no-memory", []),
         ("echo-question", []),
+        ("bm25", []),
     ],
 )
 def test_what_should_make_a_reader_doubt_stands_beside_the_name(marked: Built, slug: str, marks: list[str]) -> None:
     cell = name_cell(marked, slug)
-    known = ("above possible score", "sends whole history", "below no-memory")
+    known = ("above possible score", "sends whole history", "below no-memory", "below file search")
     assert [name for name in known if name in cell] == marks
     number = [run.run.system.slug for run in marked.runs].index(slug)
     assert ("Warnings: " in page_of(marked, number)) is bool(marks)
@@ -121,6 +125,8 @@ def test_a_mark_says_what_was_seen(marked: Built) -> None:
     assert "Some reference answers in Belief update are known to be wrong" in page_of(marked, 0)
     assert "80 % of the tokens of the history" in page_of(marked, 1).replace("'", "’").replace("&#39;", "’")
     assert "no-memory control scores higher in Belief update and Noise resistance" in page_of(marked, 2)
+    below = r"Text files searched with grep score \d+\.\d %, and the interval of this score ends at \d+\.\d %"
+    assert re.search(below, page_of(marked, 2))
 
 
 def test_without_ceilings_and_controls_only_a_run_without_errors_is_marked(tmp_path: Path) -> None:

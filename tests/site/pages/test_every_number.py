@@ -218,7 +218,8 @@ def _facts(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Sequen
     runs = [row.run for row in stored.rows.values()]
     times = [run.timing.ended for run in runs] + [line["at"] for line in stored.ledger]
     times += [audit["started"] for audit in stored.audits]
-    return len(runs), sum(run.coverage.done for run in runs), max(times)[:10]
+    answered = (not grade.state.is_error for row in stored.rows.values() for grade in row.folder.grades())
+    return len(runs), sum(answered), max(times)[:10]
 
 
 @rule(r"(\d+) files? of answers that (\d+) other projects? published")

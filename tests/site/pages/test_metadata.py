@@ -27,6 +27,7 @@ from memeval.site.pages.metadata import (
     ZENODO,
     MetadataFiles,
     croissant_path,
+    hub_path,
 )
 from memeval.site.pages.releases import ReleasesPage
 from tests.site.conftest import Built
@@ -109,6 +110,16 @@ def test_croissant_leads_to_the_scores_and_to_the_generated_data(
     assert [each["item_id"] for each in records(data, "keys")] == [
         each.item_id for each in list(benchmark.dataset.answer_keys())
     ]
+
+
+def test_the_hub_can_know_generated_data_as_a_benchmark(tmp_path: Path) -> None:
+    benchmark = FakeBenchmark()
+    files = written(site_of(tmp_path, benchmark), tmp_path)
+    described = yaml.safe_load(files[hub_path("fake@1")].read_bytes())
+    assert list(described) == ["name", "description", "evaluation_framework", "tasks"], "what the Hub requires"
+    assert described["name"] == benchmark.info.title and described["description"] == benchmark.info.summary
+    assert described["evaluation_framework"] == "memeval"
+    assert [task["id"] for task in described["tasks"]] == [each.name for each in benchmark.info.protocols]
 
 
 def test_a_changed_data_file_is_found_by_its_digest(tmp_path: Path) -> None:

@@ -37,7 +37,9 @@ def said(table: BoardTable) -> str:
 def test_one_entry_has_no_rank_to_win(tmp_path: Path, bm25: RunFolder) -> None:
     table = table_of(make_run(tmp_path, "acme", {"kept": 45}), bm25)
     assert rank_text(table.rows[0]) == "only entry"
-    assert said(table) == ("Acme is the only entry. It is significantly better than the best simple baseline, Bm25.")
+    assert said(table) == (
+        "Acme is the only ranked system. It is significantly better than the best simple baseline, Bm25."
+    )
 
 
 def test_a_leader_and_a_loser_to_the_baseline_are_named(tmp_path: Path) -> None:
@@ -106,7 +108,7 @@ def test_a_name_in_a_verdict_is_isolated_and_escaped(tmp_path: Path) -> None:
     name = "<b>\u05d6\u05d9"
     run = run.model_copy(update={"system": run.system.model_copy(update={"name": name})})
     found = verdict(replace(table, rows=(replace(table.rows[0], run=run),)))
-    assert found is not None and found.startswith("<bdi>&lt;b&gt;\u05d6\u05d9</bdi> is the only entry.")
+    assert found is not None and found.startswith("<bdi>&lt;b&gt;\u05d6\u05d9</bdi> is the only ranked system.")
 
 
 def oracle(results: Path, correct: int, track: Track, **told: Any) -> RunFolder:

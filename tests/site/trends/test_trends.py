@@ -14,7 +14,7 @@ from memeval.leaderboard.releases import frozen, keep
 from memeval.leaderboard.trend_measures import RANK
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
-from memeval.records.run import Isolation, SystemKind
+from memeval.records.run import Isolation, SystemKind, View
 from memeval.site.model.content import read_site
 from memeval.site.model.files import Asset, Page
 from memeval.site.model.text import visible
@@ -59,6 +59,15 @@ def test_a_board_without_a_second_run_says_when_a_chart_appears(tmp_path: Path) 
     said = text(body(tmp_path))
     assert "No system has two runs yet." in said
     assert "1 other table: one run of each system so far." in said
+
+
+def test_tables_without_a_line_are_counted_once_each_whatever_sessions_their_controls_receive(tmp_path: Path) -> None:
+    make_run(tmp_path, "acme")
+    make_run(tmp_path, "oracle", kind=SystemKind.CONTROL, view=View.EVIDENCE)
+    make_run(tmp_path, "acme", track=make_track(judge="openai:gpt-4o"))
+    assert "2 other tables: one run of each system so far." in text(body(tmp_path))
+    runs(tmp_path, "borealis", [20, 40], first=3)
+    assert "1 other table: one run of each system so far." in text(body(tmp_path))
 
 
 def test_an_empty_board_has_a_page(tmp_path: Path) -> None:

@@ -226,8 +226,10 @@ def test_tables_and_lists_are_filled_and_the_ids_of_the_product_name_sources_and
     assert process.recall("parrot", 5, bank="ida").items == ()
     assert len(process.search("parrot", 5).items or ()) == 1
     assert not (ENTRIES / "memory.db").exists()
+    process.retain("My parrot is Pip.", source_id="s001:note")
     process.forget(ids=["s001"])
-    assert process.search("parrot", 5).items == ()
+    assert [item.source_ids for item in process.search("parrot", 5).items or ()] == [("s001:note",)]
+    process.reset()
     process.ingest([(session(1, "My parrot is Kiwi."), "2025-01-02")])
     process.reset()
     assert process.search("parrot", 5).items == ()

@@ -16,6 +16,9 @@ from memeval.records.benchmark import Errata
 
 GRADERS: dict[str, Grader] = {"retrieval": NewestFact(), "answers": FactMatch()}
 
+TIERS = {"short": ("6k", "32k", "64k")}
+"""Lists of the tiers that have several, but not all."""
+
 
 class FactConsolidationBenchmark(Benchmark):
     info = INFO
@@ -37,9 +40,11 @@ class FactConsolidationBenchmark(Benchmark):
         )
 
     def sampled(self, keys: Sequence[ItemKey], tier: str) -> tuple[ItemKey, ...]:
-        """Return the items of a tier: all, or those about the list of its length."""
-        return tuple(item for item in keys if tier in ("full", item.scenario_id))
+        """Return the items of a tier: all, those about the shorter lists, or those about the list of its length."""
+        return tuple(
+            item for item in keys if tier in ("full", item.scenario_id) or item.scenario_id in TIERS.get(tier, ())
+        )
 
-    def errata(self) -> Errata:
+    def errata(self, tier: str = "full") -> Errata:
         """Return the released answers that a later fact of their own list replaces."""
         return shipped_errata(__package__, FULL.digest)

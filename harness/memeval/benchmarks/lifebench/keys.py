@@ -62,6 +62,7 @@ class LifeBenchKey(ReferenceKey):
 
     kind: Literal["lifebench"] = "lifebench"
     question_type: QuestionType
+    """The ability that the question tests."""
     answer: str
     """The reference answer; letters for a question with options."""
     options: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ class MemoryCDKey(AnswerKey):
     kind: Literal["memorycd"] = "memorycd"
     """Type of the key."""
     task: MemoryCDTask
+    """What is asked for: a rating, a ranking or a text."""
     rating: float | None = None
     """Stars from 1 to 5, for a rating; ``None`` otherwise."""
     text: str | None = None

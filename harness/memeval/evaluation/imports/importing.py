@@ -32,6 +32,7 @@ from memeval.records.base import SLUG, SLUG_LENGTH, digest_bytes, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.journal import LogLine, Plan
+from memeval.records.names import looks_like
 from memeval.records.response import Outcome, ReportedUsage, Response, RetrievedItem, Timings
 from memeval.records.run import Inputs, Isolation, SystemIdentity, SystemKind
 from memeval.records.track import Limits
@@ -178,9 +179,14 @@ def _matched(answers: ImportedAnswers, benchmark_session: BenchmarkSession, orig
 def _refuse_taken(answers: ImportedAnswers, results: Path) -> None:
     """Refuse a slug under which another system has runs, of any benchmark: boards and trends know systems by slug.
 
-    Raises ``BadInput`` if the slug belongs to a system of another name.
+    Raises ``BadInput`` if the slug belongs to a system of another name, or the name looks like another one.
     """
     name = _name(answers)
+    if (other := looks_like(name)) is not None:
+        raise BadInput(
+            f"the system's name {name!a} looks like '{other}', but has other characters.",
+            remedy=f"Name it in the letters that it shows: --system '{other}'.",
+        )
     for folder in sorted(results.glob(f"*/{answers.slug}")):
         heads = [RunFolder(head.parent).run.system for head in sorted(folder.glob("*/run.json"))]
         heads += [plan.system for plan in unfinished_runs(folder).values()]

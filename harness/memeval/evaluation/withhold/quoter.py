@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
@@ -40,7 +41,13 @@ class Quoter:
         self._texts: dict[str, str] = {}
         self._dated: dict[str, str] = {}
         self._own: dict[str, list[str]] = {}
+        ordinals: set[str] = set()
+        self._named: dict[str, str] = {}
+        """Fields of keys that are ordinals of the history: restored, but not quoted."""
+        self._spelled = ChainMap(self._texts, self._named)
         for session in scenario.sessions():
+            ordinals.add(session.session_id)
+            ordinals.update(turn.turn_id for turn in session.turns)
             self._texts[in_mark(session.session_id)] = session.date
             for turn in session.turns:
                 self._texts[in_mark(turn.turn_id)] = turn.content
@@ -57,7 +64,8 @@ class Quoter:
                 self._texts[f"u {in_mark(ask.question_id)}"] = ask.query
         for key in keys:
             texts = {f"k {in_mark(key.item_id)} {path}": text for path, text in _texts_in(key.key.model_dump())}
-            self._texts |= texts
+            for address, text in texts.items():
+                (self._named if text in ordinals else self._texts)[address] = text
             asked = (f"q {in_mark(question_id)}" for question_id in key.question_ids)
             self._own[key.item_id] = [address for address in (*asked, *texts) if address in self._texts]
         self.characters = sum(map(len, self._texts.values()))
@@ -71,7 +79,7 @@ class Quoter:
         found = _MARK_GRAMMAR.fullmatch(mark)
         text = None
         if found is not None:
-            text = (self._dated if found["dated"] else self._texts).get(found["address"])
+            text = (self._dated if found["dated"] else self._spelled).get(found["address"])
         if found is None or text is None:
             raise no_such_mark(mark, self.scenario_id)
         if found["first"] is None:

@@ -1,5 +1,6 @@
 """What MkDocs calls while it converts the guide: its plugin, and an extension of Markdown."""
 
+import re
 from collections.abc import Iterable
 from html import unescape
 from xml.etree.ElementTree import Element
@@ -15,7 +16,8 @@ from mkdocs.structure.toc import AnchorLink
 from memeval.site.model.files import Heading, Page
 from memeval.site.pages.harness_wheel import install_steps
 
-INSTALL_MARK = "<!-- install -->"
+INSTALL = re.compile(r"<!-- install -->\n.*?\n<!-- /install -->", re.S)
+"""The part of a page that says how to install memeval from a clone; a board says how to install it from the board."""
 
 
 class GuideOptions(Config):  # type: ignore[no-untyped-call]
@@ -31,7 +33,7 @@ class GuidePlugin(BasePlugin[GuideOptions]):  # type: ignore[no-untyped-call]
         """The pages of the last build."""
 
     def on_page_markdown(self, markdown: str, **_: object) -> str:
-        return markdown.replace(INSTALL_MARK, install_steps())
+        return INSTALL.sub(lambda _: install_steps(), markdown)
 
     def on_post_page(self, output: str, *, page: MarkdownPage, **_: object) -> str:
         """Take the page: ``main.html`` of the theme is overridden, so that the output is the content alone."""

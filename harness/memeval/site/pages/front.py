@@ -81,7 +81,7 @@ class FrontPage(Publisher):
                 downloads=downloads,
                 has_parquet=has_pyarrow(),
                 judged=any(each.has_judge for each in shown),
-                items=sum(row.run.coverage.done for row in site.board.runs),
+                items=sum(row.run.coverage.done - row.run.scores.overall.errors for row in site.board.runs),
                 news=_news(site),
                 by_category=_with_categories(shown),
             ),

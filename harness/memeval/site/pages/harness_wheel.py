@@ -75,9 +75,10 @@ def install_steps() -> str:
         "From this board (needs Python 3.11 or newer):\n\n"
         '<div class="highlight"><pre><code>$ python3 -m venv memeval &amp;&amp; . memeval/bin/activate\n'
         f'$ pip install "<span data-address="../{path}">ADDRESS/{path}</span>"</code></pre></div>\n\n'
-        f'<p class="mv-address">ADDRESS is the address of this board, or its folder on your computer. The '
-        f'<a href="../{path}" download>wheel</a> is the memeval that made this board. pip takes other packages from '
-        "its index. Without a network, give it a folder of them: <code>--no-index --find-links FOLDER</code>.</p>\n\n"
+        '<p class="mv-address"><noscript>ADDRESS is the address of this board, or its folder on your computer. '
+        f'</noscript>The <a href="../{path}" download>wheel</a> is the memeval that made this board. pip takes other '
+        "packages from its index. Without a network, give it a folder of them: "
+        "<code>--no-index --find-links FOLDER</code>.</p>\n\n"
         f"{project().install_steps()}"
     )
 

@@ -15,6 +15,7 @@ from memeval.site.model.files import Asset, GeneratedFile, shared
 from memeval.site.model.urls import benchmark_url, relative, segment
 from memeval.site.pages.citing import Citation, citation_file, reference_text, works_of, zenodo_metadata
 from memeval.site.pages.croissant import CSV, JSON_LINES, DataField, DataFile, DataSet, croissant
+from memeval.site.pages.hub import hub_benchmark
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.score_table import COLUMNS, score_csv, score_parquet, score_rows
 
@@ -73,6 +74,10 @@ def board_citation(site: SiteModel) -> Citation:
 
 def croissant_path(benchmark: str) -> str:
     return f"{FOLDER}{segment(benchmark)}.croissant.json"
+
+
+def hub_path(benchmark: str) -> str:
+    return f"{FOLDER}{segment(benchmark)}.eval.yaml"
 
 
 def published_data(view: BenchmarkView) -> BenchmarkData | None:
@@ -171,6 +176,7 @@ def _generated_data(site: SiteModel, date: str) -> Iterator[Asset]:
             link = ("" if site.version is None else "../") + relative(FOLDER, asset.path)
             files.append(DataFile(name, link, content, JSON_LINES, meaning, fields, fields[0].name))
         yield Asset(croissant_path(view.id), croissant(_data_set(view.info, date, tuple(files))))
+        yield Asset(hub_path(view.id), hub_benchmark(view.info))
 
 
 def _kept_rows(data: BenchmarkData, name: str, rows: Callable[[Dataset], Iterator[str]]) -> bytes:

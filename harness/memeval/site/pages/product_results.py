@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
+from memeval.leaderboard.board import WORD_SEARCH, BoardRow, BoardTable, RankStatus
 from memeval.leaderboard.ranking import PairTest, baseline_word
 from memeval.records.benchmark import CategoryInfo
 from memeval.records.failure import EvidenceFound
@@ -18,9 +18,6 @@ from memeval.site.model.labels import label
 from memeval.site.table.columns import TableCell
 from memeval.site.table.overview import Overview
 from memeval.site.table.spending import SPENDING
-
-KEYWORDS = "bm25"
-"""The control that readers know as plain keyword search."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +178,7 @@ def _against_keywords(results: Sequence[SystemResult]) -> str:
     tested = [each for each in results if each.against is not None]
     if not tested:
         return "Not compared with plain keyword search yet." if results else "Not measured on a headline track yet."
-    keywords = [each for each in tested if each.row.baseline == KEYWORDS]
+    keywords = [each for each in tested if each.row.baseline in WORD_SEARCH]
     base = "plain keyword search" if keywords else "the best simple baseline"
     tested = keywords or tested
     count = Counter(each.against for each in tested)

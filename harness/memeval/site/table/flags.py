@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memeval.leaderboard.board import NO_MEMORY, BoardRow, BoardTable
+from memeval.leaderboard.board import FILE_GREP, NO_MEMORY, BoardRow, BoardTable
 from memeval.records.ledger import AnswerTrust, LedgerEvent, Runner
 from memeval.records.run import Run, SystemKind, TokenSource, View
 from memeval.site.model.content import BenchmarkView, SiteModel
@@ -48,7 +48,7 @@ def marks(site: SiteModel, table: BoardTable, row: BoardRow) -> tuple[RowFlag, .
     found = [RowFlag(mark.name.value, mark.sentence) for mark in row.marks]
     found += [*_over_ceiling(benchmark, row.run), *_full_context(site, row.run)]
     if row.run.system.kind is not SystemKind.CONTROL and row.run.coverage.full:
-        found += _under_no_memory(benchmark, table, row.run)
+        found += [*_under_no_memory(benchmark, table, row.run), *_under_file_search(table, row.run)]
     return tuple(found)
 
 
@@ -101,6 +101,19 @@ def _full_context(site: SiteModel, run: Run) -> Iterator[RowFlag]:
             "sends whole history",
             f"Each question is sent with {100 * sent / whole:.0f} % of the tokens of the history: little is retrieved "
             "selectively.",
+        )
+
+
+def _under_file_search(table: BoardTable, run: Run) -> Iterator[RowFlag]:
+    """Yield a mark if the whole interval of a score is below the score of text files and grep."""
+    search = next((other.run for other in table.rows if _is_control(other.run, FILE_GREP)), None)
+    value = None if search is None or not search.coverage.full else search.scores.composite.value
+    interval = run.scores.composite.interval
+    if value is not None and interval is not None and interval.high < value:
+        yield RowFlag(
+            "below file search",
+            f"Text files searched with grep score {100 * value:.1f} %, and the interval of this score ends at "
+            f"{100 * interval.high:.1f} %.",
         )
 
 

@@ -83,7 +83,8 @@ def _system_column(marks: Marks) -> Column:
         group=ColumnGroup.PLACE,
         help="The memory system under test. A control is a built-in baseline. Warnings: “above possible score”: a "
         "category scores more than its correct answers allow. “Sends whole history”: little is retrieved selectively. "
-        "“Below no-memory”: a category scores less than the no-memory control; check the adapter.",
+        "“Below no-memory”: a category scores less than the no-memory control; check the adapter. “Below file search”: "
+        "text files searched with grep score more than the whole interval of the score.",
         read=partial(_system, marks),
         first=True,
     )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from markupsafe import Markup
 
 from memeval.execution.readers import NATIVE, NoReader
-from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
+from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus, Spread
 from memeval.leaderboard.ranking import baseline_word
 from memeval.leaderboard.scales import ORACLE_SYSTEM, system_of
 from memeval.records.overall import TiedPair
@@ -38,7 +38,7 @@ def verdict(table: BoardTable) -> Markup | None:
     leaders = [row for row in ranked if row.rank is not None and row.rank.best == 1]
     names = listed([row.run.system.name for row in leaders])
     if len(ranked) == 1:
-        first = " is the only entry."
+        first = " is the only ranked system."
     elif len(leaders) == 1 and leaders[0].rank is not None and leaders[0].rank.worst > 1:
         first = " leads, but not significantly over every other system."
     elif len(leaders) == 1:
@@ -111,8 +111,16 @@ def _rank(row: BoardRow) -> ColumnReader:
     if row.rank is None:
         return ColumnReader(None)
     best, worst = row.rank.best, row.rank.worst
-    note = f"place {row.place}" if best != worst else None
-    return ColumnReader(float(best), note=note, text=rank_text(row), span=(best, worst))
+    notes = [f"place {row.place}"] if best != worst else []
+    if row.spread is not None:
+        notes.append(spread_text(row.spread))
+    return ColumnReader(float(best), note="; ".join(notes) or None, text=rank_text(row), span=(best, worst))
+
+
+def spread_text(spread: Spread) -> str:
+    """Return the number of runs and their scores, such as ``3 runs, 61.2 to 63.0``."""
+    low, high = text.percent(spread.low), text.percent(spread.high)
+    return f"{spread.runs} runs, {'all ' if low == high else ''}{low}{'' if low == high else f' to {high}'}"
 
 
 RANK = Column(
@@ -120,7 +128,8 @@ RANK = Column(
     title="Rank",
     group=ColumnGroup.PLACE,
     help="A range such as 1–3 is a tie: the data do not show which of these ranks the system has. The place "
-    "is only the order of the scores. Controls, partial runs and runs with more than 2 % errors have no rank.",
+    "is only the order of the scores. If a system ran several times with equal inputs, its lowest and highest score "
+    "are given. Controls, partial runs and runs with more than 2 % errors have no rank.",
     read=_rank,
     write=text.count,
     direction=BetterEnd.LOWER,

@@ -52,7 +52,7 @@ class Trends:
     groups: tuple[TrendGroup, ...]
     """Groups with a system that has at least two runs."""
     single: int
-    """Number of other groups."""
+    """Number of other tables of the board; a table has several groups if its controls receive other sessions."""
     history: History
 
     @property
@@ -70,7 +70,9 @@ def trends_of(site: SiteModel) -> Trends:
         grouped[series.group].append(series)
     several = [found for found in grouped.values() if any(len(one.runs) > 1 for one in found)]
     groups = [_group(site, rows, found, number) for number, found in enumerate(several, start=1)]
-    return Trends(tuple(groups), len(grouped) - len(several), history)
+    with_line = {one.latest.track_id for found in several for one in found}
+    without = {one.latest.track_id for one in history.series} - with_line
+    return Trends(tuple(groups), len(without), history)
 
 
 def _group(site: SiteModel, rows: dict[str, BoardRow], found: Iterable[RunSeries], number: int) -> TrendGroup:

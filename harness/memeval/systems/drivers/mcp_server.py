@@ -37,6 +37,9 @@ PLACEHOLDERS = (
     *("session_id", "since", "speaker", "tags", "timestamp", "until"),
 )
 
+TURN = re.compile(r":t\d+$")
+"""The end of a turn's id; what is before it is the id of its session."""
+
 TEXTS = ("text", "content", "memory", "fact", "summary", "value")
 SOURCES = ("source_ids", "source_id", "session_id", "turn_id")
 
@@ -169,7 +172,7 @@ class McpServer:
         """Return the ids under which the product keeps a text, or the turns of a session, and forget them here."""
         if not any("id" in self._tools.get(call, {}) for call in ("retain", "ingest_session")):
             return [one]
-        stored = [name for name in self._given if name == one or name.startswith(f"{one}:")]
+        stored = [name for name in self._given if name == one or TURN.sub("", name) == one]
         return [each for name in stored for each in self._given.pop(name)]
 
     def versions(self) -> dict[str, str]:

@@ -39,7 +39,7 @@ def check_clocks(subject: Subject) -> Check:
         return Check(NAME, (*findings, *_rows(subject, started, ended)))
     source = subject.other_run(earlier)
     if source is None:
-        return Check(NAME, tuple(findings), f"run {earlier}, which made the answers, is not here")
+        return Check(NAME, tuple(findings), _absent(subject, earlier, started, ended))
     try:
         if (source.run.system.slug, source.run.system.submission_digest) != _named(subject):
             problem = f"run {earlier}, which made the answers, is of {source.run.system.slug}."
@@ -48,6 +48,15 @@ def check_clocks(subject: Subject) -> Check:
     except MemevalError as error:
         return Check(NAME, tuple(findings), f"run {earlier} cannot be read ({error.problem.rstrip('.')})")
     return Check(NAME, (*findings, *_rows(subject, started, ended, rows)))
+
+
+def _absent(subject: Subject, earlier: str, started: datetime, ended: datetime) -> str:
+    """Return why the clocks of rows of an earlier run, which is not here, cannot be checked."""
+    if subject.run.answers_from is not None:
+        return f"run {earlier}, which made the answers, is not here"
+    inside = [_is_within(row.timings.started, started, ended) for row in subject.responses]
+    carried = f"{inside.count(False):,} of its {len(inside):,} answers"
+    return f"{carried} are from run {earlier}, whose failed questions it asked again; that run is not here"
 
 
 def _named(subject: Subject) -> tuple[str, str]:

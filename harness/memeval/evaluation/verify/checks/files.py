@@ -55,12 +55,12 @@ def _files(folder: RunFolder, run: Run, head: str, digests: Mapping[str, FileDig
     for name in ("responses.jsonl", "contexts.jsonl", "grades.jsonl", "log.jsonl"):
         if name not in run.files:
             yield Finding(f"{head}: files", f"does not list {name}.")
-    for name, stated in run.files.items():
-        if name not in ROW_FILES:
-            continue
-        path = folder.file(name)
+    for path in (folder.path / "run.json", *(folder.file(name) for name in run.files if name in ROW_FILES)):
         if path.is_symlink():
             yield Finding(str(path), "is a symlink.", "Replace it with the file itself.")
+    for name, stated in run.files.items():
+        path = folder.file(name)
+        if name not in ROW_FILES or path.is_symlink():
             continue
         try:
             found = digests.get(name) or inner_digest(path, stated.rows)
