@@ -38,6 +38,7 @@ for name, parameters, protocols in (
 NO_DOMAINS = f"It must be distinct domains joined by '+': {', '.join(DOMAINS)}."
 REFUSED: list[tuple[str, dict[str, str | int], str]] = [
     ("deepmemeval@1", {"seed": 1}, "has no parameter 'seed'"),
+    ("beam@1", {"size": "1M"}, "beam@1 has no parameter 'size'"),
     ("factconsolidation@1", {"size": 6}, "factconsolidation@1 has no parameter 'size'"),
     ("lifebench@1", {"users": 3}, "lifebench@1 has no parameter 'users'"),
     ("locomo@1", {"adversarial": "choice", "seed": 1}, "has no parameter seed=1. Use adversarial=choice"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks import all_benchmarks, find
+from memeval.benchmarks.beam.keys import Ability
 from memeval.benchmarks.lifebench.keys import LifeBenchKey, QuestionType
 from memeval.benchmarks.lifecycle.keys import ProbeKey
 from memeval.benchmarks.locomo.keys import NOT_MENTIONED, LocomoKey
@@ -30,16 +31,18 @@ FILES = {
     "locomo@1": "locomo/locomo10.json",
     "longmemeval@1": "longmemeval/longmemeval_keys_500.jsonl",
     "lifebench@1": "lifebench/LICENSE",
+    "beam@1": "beam/MANIFEST.json",
     "vehiclemembench@1": "vehiclemembench/MANIFEST.json",
     "qa@1": "answers/jeffs-brain/smoke.jsonl",
 }
-"""Data that is named, by benchmark; of LifeBench and VehicleMemBench, a file of their folder."""
+"""Data that is named, by benchmark; of LifeBench, BEAM and VehicleMemBench, a file of their folder."""
 
 NO_DATA = {"astrocyte-suite@1": "the user's own", "beliefs-fresh-202701@2": "its seed is not drawn yet"}
 
 RETRIEVED = set(
     """
-    belief-search@2 event-retrieval@1 expected-turns@1 found-probes@1 lean-context@1 lifebench-retrieval@1
+    beam-retrieval@1 belief-search@2 event-retrieval@1 expected-turns@1 found-probes@1 lean-context@1
+    lifebench-retrieval@1
     longmemeval-retrieval@2 newest-fact@1 recall@1 retrieval@2 selected-facts@1 shared-expected-turns@1
     shared-lean-context@1 unlabelled@1
     """.split()  # noqa: SIM905
@@ -58,6 +61,10 @@ EXCEPTIONS: dict[tuple[str, str], dict[str, tuple[int, Sequence[str]]]] = {
     },
     ("longmemeval@1", "judge"): {"a rubric, which rules cannot read": (30, ["single-session-preference"])},
     ("lifebench@1", "judge"): {"a rubric, which rules cannot read": (118, [*QuestionType])},
+    ("beam@1", "nuggets"): {
+        "its reference lacks a sentence of its rubric": (1, ["100K-4:knowledge-update:2"]),
+        "a rubric, which rules cannot read": (289, [each for each in Ability if each is not Ability.ABSTENTION]),
+    },
     ("lifecycle@1", "answers"): {"its source must be retrieved beside the answer": (84, ["provenance"])},
 }
 """By benchmark, protocol and reason: how many items, and their ids or categories."""

@@ -234,8 +234,8 @@ class Benchmark:
         """
         return tuple(keys)
 
-    def errata(self) -> Errata | None:
-        """Return the errata that memeval ships for this benchmark, or ``None``."""
+    def errata(self, tier: str) -> Errata | None:
+        """Return the errata that memeval ships for the data of a tier, or ``None``."""
         return None
 
     def plan(

@@ -15,8 +15,8 @@ LARGEST = 10_000_000
 
 
 @cache
-def shipped_errata(package: str, data_digest: Digest) -> Errata:
-    with resources.as_file(resources.files(package) / "errata.json") as path:
+def shipped_errata(package: str, data_digest: Digest, name: str = "errata.json") -> Errata:
+    with resources.as_file(resources.files(package) / name) as path:
         return read_errata(path, data_digest)
 
 

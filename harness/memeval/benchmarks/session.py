@@ -84,7 +84,7 @@ class BenchmarkSession:
         if isinstance(errata, Path):
             errata = read_errata(errata, dataset.digest)
         elif errata is None and shipped_errata:
-            errata = benchmark.errata()
+            errata = benchmark.errata(tier)
             if errata is not None and f"sha256:{errata.dataset_sha256}" != dataset.digest:
                 errata = None
         benchmark_session = cls(benchmark, dataset, protocol, tier, errata)

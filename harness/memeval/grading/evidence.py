@@ -169,6 +169,11 @@ class TurnIndex:
             return (turn_id,)
         return named or (f"item {number}",)
 
+    def text_of(self, item: RetrievedItem) -> str:
+        """Return the text of an item, which is not stored if it is that of a turn."""
+        turn_id = item.turn_id
+        return self._text(turn_id, item) if turn_id is not None and turn_id in self.turns else item.text or ""
+
     def _text(self, turn_id: str, item: RetrievedItem) -> str:
         session, turn = self.turns[turn_id]
         return dated_line(session, turn) if item.dated else turn.content

@@ -166,6 +166,8 @@ class ReferenceKey(AnswerKey):
 
     doubt_abstains: ClassVar[bool] = False
     """Whether a hedged answer counts as an abstention in the failure analysis."""
+    unread_is_wrong: ClassVar[bool] = True
+    """Whether the rules call every answer to a rubric wrong; else they give no verdict."""
 
     @property
     def expected(self) -> str:

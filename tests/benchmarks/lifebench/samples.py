@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from memeval.benchmarks.lifebench.released import QUESTIONS, UserFiles, _unpacked
+from memeval.benchmarks.lifebench.released import QUESTIONS, UserFiles, unpacked_file
 from memeval.records.base import digest_bytes
 
 USER = "lumingqiang"
@@ -178,4 +178,4 @@ def write_user(
 def questions_only(folder: Path, user: str) -> UserFiles:
     """Return a user whose questions alone are there."""
     path = folder / "data_en" / user / f"{QUESTIONS}.gz"
-    return UserFiles(user, folder / "data_en" / user, {QUESTIONS: digest_bytes(_unpacked(path))}, True)
+    return UserFiles(user, folder / "data_en" / user, {QUESTIONS: digest_bytes(unpacked_file(path))}, True)

@@ -268,7 +268,7 @@ def test_retrieval_asks_what_has_evidence(dataset: Dataset) -> None:
 
 
 def test_every_string_that_names_no_turn_is_corrected(dataset: Dataset) -> None:
-    errata = LocomoBenchmark().errata()
+    errata = LocomoBenchmark().errata("full")
     keys = by_id(dataset)
     assert {entry.id for entry in errata.entries} == set(UNKNOWN_EVIDENCE)
     for entry in errata.entries:
@@ -279,7 +279,7 @@ def test_every_string_that_names_no_turn_is_corrected(dataset: Dataset) -> None:
 
 
 def test_the_shipped_errata_are_of_the_pinned_data(dataset: Dataset) -> None:
-    assert f"sha256:{LocomoBenchmark().errata().dataset_sha256}" == dataset.digest
+    assert f"sha256:{LocomoBenchmark().errata('full').dataset_sha256}" == dataset.digest
 
 
 def test_opening_twice_gives_equal_bytes() -> None:

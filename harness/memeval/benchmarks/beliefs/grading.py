@@ -64,10 +64,7 @@ def texts_of(items: Sequence[RetrievedItem], history: TurnIndex, *, company: boo
     found: list[Text] = []
     total = 0
     for item in items:
-        text = item.text or ""
-        if item.turn_id is not None and item.turn_id in history.turns:
-            session, turn = history.turns[item.turn_id]
-            text = dated_line(session, turn) if item.dated else turn.content
+        text = history.text_of(item)
         sources = (item.turn_id, *item.source_ids) if item.turn_id else item.source_ids
         known = frozenset(history.session_of(source) for source in sources if history.knows(source))
         total += count_tokens(text)

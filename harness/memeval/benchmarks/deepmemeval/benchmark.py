@@ -48,5 +48,5 @@ class DeepMemEvalBenchmark(Benchmark):
         refuse_parameters(INFO.id, parameters)
         return DeepMemEvalDataset(read(locate(INFO, path)))
 
-    def errata(self) -> Errata:
+    def errata(self, tier: str) -> Errata:
         return shipped_errata(__package__, FULL.digest)

@@ -1,8 +1,5 @@
 """Finds and reads the released files of users, plain or gzip, and compares them with the release."""
 
-import gzip
-import hashlib
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +9,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from memeval.benchmarks.data import data_folder
+from memeval.benchmarks.data import data_folder, git_object, packed_or_plain, unpacked
 from memeval.records.base import Digest, Record, digest_bytes, validated
 from memeval.records.errors import BadInput
 
@@ -55,7 +52,7 @@ class UserFiles:
         Raises ``BadInput``: the file is invalid, or changed since it was first read.
         """
         file = _existing(self.folder / path)
-        data = _unpacked(file)
+        data = unpacked_file(file)
         if digest_bytes(data) != self.digests[path]:
             raise BadInput("the file changed during the run.", where=file, remedy="Start again.")
         try:
@@ -86,7 +83,7 @@ def folder_of_users(path: Path | None) -> Path | None:
 def is_complete(path: Path | None, users: Sequence[str]) -> bool:
     folder = folder_of_users(path)
     return folder is not None and all(
-        _found(folder / user / each) is not None for user in users for each in released_users()[user].objects
+        packed_or_plain(folder / user / each) is not None for user in users for each in released_users()[user].objects
     )
 
 
@@ -94,38 +91,18 @@ def read_user(folder: Path, user: str) -> UserFiles:
     objects = released_users()[user].objects
     digests, equal = {}, True
     for path, name in objects.items():
-        data = _unpacked(_existing(folder / user / path))
+        data = unpacked_file(_existing(folder / user / path))
         digests[path] = digest_bytes(data)
         equal = equal and git_object(data) == name
     return UserFiles(user, folder / user, digests, equal)
 
 
-def git_object(data: bytes) -> str:
-    """Return the name that git gives to a file: SHA-1 of a header and its bytes. Upstream publishes no other digest."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
-
-
-def _found(path: Path) -> Path | None:
-    return next((each for each in (path, path.with_name(path.name + ".gz")) if each.is_file()), None)
-
-
 def _existing(path: Path) -> Path:
-    file = _found(path)
+    file = packed_or_plain(path)
     if file is None:
         raise BadInput("file not found.", where=path, remedy="Each user needs the questions and all nine record lists.")
     return file
 
 
-def _unpacked(file: Path) -> bytes:
-    try:
-        with file.open("rb") as raw:
-            packed = raw.peek(2)[:2] == b"\x1f\x8b"
-            stream = gzip.GzipFile(fileobj=raw) if packed else raw
-            data = stream.read(LARGEST_FILE_BYTES + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise BadInput(f"the gzip file is damaged ({error}).", where=file, remedy=_RESTORE) from None
-    except OSError as error:
-        raise BadInput(f"cannot read the file ({error.strerror or error}).", where=file, remedy=_RESTORE) from None
-    if len(data) > LARGEST_FILE_BYTES:
-        raise BadInput(f"the file has more than {LARGEST_FILE_BYTES:,} bytes.", where=file, remedy=_RESTORE)
-    return data
+def unpacked_file(file: Path) -> bytes:
+    return unpacked(file, LARGEST_FILE_BYTES, _RESTORE)

@@ -164,6 +164,6 @@ class LocomoBenchmark(Benchmark):
         """
         return SAMPLERS[tier](keys)
 
-    def errata(self) -> Errata:
+    def errata(self, tier: str) -> Errata:
         """Return the errors that the data itself proves."""
         return shipped_errata(__package__, FULL.digest)

@@ -78,7 +78,8 @@ def by_meaning(case: Case, key: ReferenceKey) -> Verdict | str:
     Returns: The verdict and its reason; only a reason if the rules cannot tell.
     """
     if key.is_rubric:
-        return False, "The reference is a rubric, which rules cannot read."
+        reason = "The reference is a rubric, which rules cannot read."
+        return (False, reason) if key.unread_is_wrong else reason
     if (expected := bare(key.expected)) and bare(case.answer) == expected:
         return True, "The answer is the reference."
     if key.unanswerable:

@@ -425,7 +425,9 @@ def _leads(rows: Sequence[OverviewRow], what: str) -> Markup:
         return Markup("{} is the only {} with an overall score ({}).").format(names, what, _index(rows[0].index))
     if len(tied) < 2:
         return Markup("{} leads the {} {}s.").format(names, len(rows), what)
-    return Markup("{} lead the {} {}s: the data do not show which is better.").format(names, len(rows), what)
+    return Markup("{} are tied for first among the {} {}s: the data do not show which is better.").format(
+        names, len(rows), what
+    )
 
 
 def _above(overview: Overview, rows: Sequence[OverviewRow], what: str) -> Markup:
@@ -445,7 +447,7 @@ def _above(overview: Overview, rows: Sequence[OverviewRow], what: str) -> Markup
         parts.append(Markup("{} cannot be told apart from it").format(listed(even)))
     if worse:
         parts.append(Markup("{} {}").format(listed(worse), "scores lower" if len(worse) == 1 else "score lower"))
-    first = Markup("") if better else Markup("No {} is better than {}: ").format(what, than)
+    first = Markup("") if better else Markup("No {} is significantly better than {}: ").format(what, than)
     return first + Markup("; ").join(parts) + "." if parts else Markup("")
 
 

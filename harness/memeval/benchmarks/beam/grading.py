@@ -1,0 +1,162 @@
+"""BEAM's graders: retrieval of the messages with the evidence, and answers by the sentences of a rubric."""
+
+from collections.abc import Mapping, Sequence
+from math import fsum
+
+from memeval.benchmarks.beam.keys import Ability, Asked, BeamKey, NuggetKey
+from memeval.benchmarks.beam.scales import event_order, mean, scales
+from memeval.grading.base import Grader, RuleGrader, first_failure, only, row
+from memeval.grading.evidence import TurnIndex, index_of, measures
+from memeval.judging.base import Case, Judge
+from memeval.keys import AnswerKey, ItemKey
+from memeval.records.grade import Flag, Grade, GradeState
+from memeval.records.response import Response, RetrievedItem
+from memeval.records.scenario import Scenario
+from memeval.tokens import count_tokens
+
+DEPTHS = (1, 3, 5, 10, 20)
+
+DEPTHS_IN_TOKENS = (500, 2000)
+
+HEADLINE = "recall@10"
+
+
+class BeamRetrieval(RuleGrader):
+    """Grades which messages with the evidence are among the first retrieved ones, without a judge.
+
+    A session that a system returns counts as its messages, in order: each takes a rank.
+    """
+
+    name = "beam-retrieval@1"
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        response, relevant = only(item, responses, self.name), set(item.key_as(BeamKey, self.name).evidence_turns)
+        if response.outcome.is_error and (failure := first_failure(responses)):
+            return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
+        history = index_of(scenario)
+        ranking = messages_of(history, response.items or ())
+        found = measures(ranking, relevant, DEPTHS)
+        metrics: dict[str, float | None] = {name: found[name] for name in found if name.startswith("recall")}
+        metrics |= {"mrr": found["mrr"], "context_tokens": response.context_tokens}
+        for tokens in DEPTHS_IN_TOKENS:
+            early = relevant.intersection(messages_of(history, within(history, response.items or (), tokens)))
+            metrics[f"recall_{tokens}_tokens"] = len(early) / len(relevant)
+            metrics[f"recall_all_{tokens}_tokens"] = float(len(early) == len(relevant))
+        reason = (
+            f"{round(found[HEADLINE] * len(relevant))} of {len(relevant)} messages of evidence are among the first 10."
+        )
+        return row(
+            item,
+            self.name,
+            GradeState.GRADED,
+            verdict=None,
+            credit=found[HEADLINE],
+            reason="The system does not say what it retrieved." if response.items is None else reason,
+            answerable=False,
+            metrics=metrics,
+        )
+
+
+def messages_of(history: TurnIndex, items: Sequence[RetrievedItem]) -> tuple[str, ...]:
+    """Return the ordinals of retrieved messages, best first, each once; an unknown source stays and takes a rank."""
+    sources = history.retrieved(items).sources
+    return tuple(dict.fromkeys(turn for source in sources for turn in history.turns_of(source) or (source,)))
+
+
+def within(history: TurnIndex, items: Sequence[RetrievedItem], tokens: int) -> Sequence[RetrievedItem]:
+    """Return the first items whose texts have at most so many tokens together."""
+    total = 0
+    for place, each in enumerate(items):
+        total += count_tokens(history.text_of(each))
+        if total > tokens:
+            return items[:place]
+    return items
+
+
+MOST_LINES = 40
+"""Lines of an answer that are compared with the events of a rubric; further lines match none."""
+
+
+class BeamNuggets:
+    """Asks a judge about each sentence of a rubric: met, met in part, or not. The credit is the mean of 1, ½ and 0.
+
+    The metrics are the same verdicts on the scales of published scores; see :mod:`memeval.benchmarks.beam.scales`.
+    """
+
+    name = "beam-nuggets@1"
+    asks_judge = True
+
+    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
+        """Return the cases of an item: each sentence whole and in part, then lines by events, then the whole answer."""
+        response, key = only(item, responses, self.name), item.key_as(BeamKey, self.name)
+        if first_failure(responses) is not None:
+            return ()
+        question, answer = index_of(scenario).questions[item.question_ids[0]], response.answer
+        asked: list[tuple[str, AnswerKey]] = [
+            (answer, NuggetKey(criterion=each, asked=how)) for each in key.rubric for how in (Asked.WHOLE, Asked.PART)
+        ]
+        lines = answer.split("\n")
+        asked += [(lines[n], NuggetKey(criterion=key.rubric[k], asked=Asked.SAME)) for n, k in _pairs(key, answer)]
+        asked.append((answer, key))
+        return tuple(Case(item.item_id, question, text, about, scenario) for text, about in asked)
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`.
+
+        If the judge has no verdict about a sentence, the item is not graded. The judgment of the grade is the first
+        that is not positive, or the last.
+        """
+        key = item.key_as(BeamKey, self.name)
+        failure = first_failure(responses)
+        if failure and failure[0] is not GradeState.EMPTY:
+            return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
+        rulings = [judge.rule(case) for case in self.cases(item, scenario, responses)]
+        flags = tuple(flag for flag in Flag if any(flag in ruling.flags for ruling in rulings))
+        nuggets, others = rulings[: 2 * len(key.rubric)], rulings[2 * len(key.rubric) :]
+        decisive = next((ruling for ruling in nuggets if ruling.verdict is None), None)
+        if decisive is not None:
+            return row(
+                item,
+                self.name,
+                decisive.state,
+                verdict=None,
+                reason=decisive.reason,
+                flags=flags,
+                answerable=False,
+                judgment_key=decisive.judgment_key,
+            )
+        met = [bool(ruling.verdict) for ruling in nuggets] or [False, False] * len(key.rubric)
+        scores = [1.0 if whole else 0.5 * part for whole, part in zip(met[::2], met[1::2], strict=True)]
+        answer, order = "" if failure else responses[0].answer, None
+        if key.ability is Ability.EVENT_ORDERING:
+            pairs = zip(_pairs(key, answer), (bool(ruling.verdict) for ruling in others[:-1]), strict=True)
+            order = event_order(answer.split("\n"), dict(pairs), len(key.rubric))
+        decisive = next((ruling for ruling in nuggets if not ruling.verdict), nuggets[-1] if nuggets else None)
+        state, reason = failure or (
+            GradeState.GRADED,
+            f"{fsum(scores):g} of {len(scores)} sentences of the rubric are met.",
+        )
+        return row(
+            item,
+            self.name,
+            state,
+            verdict=None,
+            credit=mean(scores),
+            reason=reason,
+            flags=flags,
+            answerable=False,
+            metrics=scales(scores, order, others[-1].verdict if others else False),
+            judgment_key=decisive.judgment_key if decisive else None,
+        )
+
+
+def _pairs(key: BeamKey, answer: str) -> list[tuple[int, int]]:
+    """Return the places of lines and events to compare; none for other abilities than event ordering."""
+    if key.ability is not Ability.EVENT_ORDERING:
+        return []
+    lines = [place for place, line in enumerate(answer.split("\n")[:MOST_LINES]) if line.strip()]
+    return [(line, event) for line in lines for event in range(len(key.rubric))]
+
+
+GRADERS: Mapping[str, Grader] = {"retrieval": BeamRetrieval(), "nuggets": BeamNuggets()}
+"""The grader of each protocol."""
