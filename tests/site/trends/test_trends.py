@@ -65,9 +65,9 @@ def test_tables_without_a_line_are_counted_once_each_whatever_sessions_their_con
     make_run(tmp_path, "acme")
     make_run(tmp_path, "oracle", kind=SystemKind.CONTROL, view=View.EVIDENCE)
     make_run(tmp_path, "acme", track=make_track(judge="openai:gpt-4o"))
-    assert "2 other tables: one run of each system so far." in text(body(tmp_path))
+    assert "2 other tables with one run of each system. A second run" in text(body(tmp_path))
     runs(tmp_path, "borealis", [20, 40], first=3)
-    assert "1 other table: one run of each system so far." in text(body(tmp_path))
+    assert "1 other table with one run of each system. A second run" in text(body(tmp_path))
 
 
 def test_an_empty_board_has_a_page(tmp_path: Path) -> None:
