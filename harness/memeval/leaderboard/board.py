@@ -41,12 +41,13 @@ from memeval.statistics.flips import PValues
 from memeval.statistics.ranks import RankRange
 
 NO_MEMORY = "no-memory"
+"""The control that stores nothing. A system that scores no higher is probably broken."""
 
 FILE_GREP = "file-grep"
+"""The control that searches text files for words, as an agent does without a memory product."""
 
 WORD_SEARCH = frozenset({"bm25", "bm25-texts", FILE_GREP})
 """The controls that readers know as plain keyword search."""
-"""The control that stores nothing. A system that scores no higher is probably broken."""
 
 NOTICE = timedelta(days=14)
 

@@ -106,9 +106,9 @@ def indexed(name: str, index: float, ranks: tuple[int, int], against: str | None
     return replace(shown.rows[0], slug=row.system, name=name, short=name, kind=ProductKind.PRODUCT, index=row)
 
 
-def overview_of(shown: Overview, *rows: OverviewRow, baseline: bool = True) -> Overview:
+def overview_of(shown: Overview, *rows: OverviewRow, baseline: bool = True, named: str = "bm25") -> Overview:
     base = OverallRow(
-        system="bm25",
+        system=named,
         name="BM25",
         is_control=True,
         versions=("1",),
@@ -122,7 +122,7 @@ def overview_of(shown: Overview, *rows: OverviewRow, baseline: bool = True) -> O
         suite=read_suites()[0],
         tracks=(),
         rows=tuple(row.index for row in rows if row.index) + ((base,) if baseline else ()),
-        baseline="bm25" if baseline else None,
+        baseline=named if baseline else None,
         weightings=0,
         seed="",
     )
@@ -170,6 +170,14 @@ def test_the_first_sentence_is_true_of_one_and_of_several_products(
     names = zip(("Ada", "Bo", "Cy"), words, strict=False)
     rows = [indexed(name, 0.8 - place / 10, (place + 1,) * 2, word, some) for place, (name, word) in enumerate(names)]
     assert sentence in said(overview_of(some, *rows))
+
+
+def test_the_first_sentence_says_when_grep_in_text_files_is_the_best_baseline(shown: dict[Measure, Overview]) -> None:
+    some = shown[Measure.ANSWERS]
+    below = indexed("Ada", 0.5, (1, 1), "worse", some)
+    assert said(overview_of(some, below, named="file-grep")).endswith(
+        "No product is significantly better than text files searched with grep (60.0): Ada scores lower."
+    )
 
 
 def test_without_a_product_the_first_sentence_is_about_systems(shown: dict[Measure, Overview]) -> None:

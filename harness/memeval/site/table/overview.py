@@ -9,7 +9,7 @@ from functools import cached_property
 from markupsafe import Markup
 
 from memeval.execution.readers import NATIVE
-from memeval.leaderboard.board import NO_MEMORY, PLUMBING, WORD_SEARCH, BoardRow, BoardTable, RankStatus
+from memeval.leaderboard.board import FILE_GREP, NO_MEMORY, PLUMBING, WORD_SEARCH, BoardRow, BoardTable, RankStatus
 from memeval.leaderboard.overall import overall
 from memeval.leaderboard.ranking import baseline_word
 from memeval.leaderboard.scales import ORACLE
@@ -436,7 +436,9 @@ def _above(overview: Overview, rows: Sequence[OverviewRow], what: str) -> Markup
     if base is None:
         return Markup("")
     plain = "plain keyword search" if base.system in WORD_SEARCH else "the best simple baseline"
-    than = Markup("{}, {} ({})").format(plain, isolated(base.name), _index(base))
+    grep = base.system == FILE_GREP
+    name = Markup("text files searched with grep") if grep else Markup("{}, {}").format(plain, isolated(base.name))
+    than = Markup("{} ({})").format(name, _index(base))
     sorted_out = {word: [row.short for row in rows if row.stands(word)] for word in Against}
     better, even, worse = (sorted_out[word] for word in (Against.BETTER, Against.EVEN, Against.WORSE))
     parts = []
