@@ -105,14 +105,14 @@ class RunOptions:
     errata: Path | None = None
     """File of known data errors for corrected scores. Default: memeval's own list."""
     judge: str | None = None
-    """Who grades: rules or openai:MODEL. Default: rules; for a replay, the judge of that run."""
+    """Who grades: rules, local:NAME or openai:MODEL. Default: rules; for a replay, the judge of that run."""
     judge_label: str | None = field(default=None, metadata=flag(metavar="NAME"))
     """Who serves the judge model, if not its maker. Needed for a rank; part of the track."""
     prompts: Path | None = field(default=None, metadata=flag(metavar="DIR|NAME"))
     """Other judge prompts: a folder, or the name of a set that a benchmark has, such as 'lenient'."""
     reader: str | None = None
-    """Who writes the answer: native (the system), extractive (offline) or openai:MODEL. Default: native, or extractive
-    for a system that only retrieves."""
+    """Who writes the answer: native (the system), extractive (offline), local:NAME (a model on this machine) or
+    openai:MODEL. Default: native, or extractive for a system that only retrieves."""
     models: ModelOptions = field(default_factory=ModelOptions)
     """Limits and budgets of model calls."""
     setup: SystemSetup = field(default_factory=SystemSetup)

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.conftest import Visit
+from tests.browser.conftest import WIDE, Visit
 from tests.browser.test_site import BOARD, board, overview, shown
 from tests.site.conftest import Built
 
@@ -60,6 +60,40 @@ def test_a_wrong_answer_and_how_to_repeat_the_score(wide: Visit) -> None:
     expect(page.get_by_label("Result")).to_have_value("missed")
     expect(page.locator(".mv-item details[open] > summary", has_text="Retrieved")).to_be_visible()
     expect(page.locator(".mv-item")).to_contain_text("zebrafinch rewritten")
+
+
+PATHS = {
+    "repeat its score": (("Acme Memory", "repeat"), "memeval reproduce"),
+    "how it changed": (("Acme Memory", "versions"), "How it changed over its versions"),
+    "cite it": (("Acme Memory", "cite this row"), "@misc{memeval-"),
+    "what it needs": (("Acme Memory",), "on one machine, no key"),
+    "cheapest and fastest": (("Trade-offs",), "within 2 points of the best?"),
+    "X above Y": (("Compare two systems",), "Is one system really better than another?"),
+    "best for one kind of question": (("Noise resistance",), "Noise resistance"),
+    "what vendors claim": (("Published scores",), "graded again here"),
+    "own weights": (("Fake benchmark", "Your weights"), "Unofficial."),
+    "cite the board": (("Cite",), "Then cite the board"),
+    "report": (("Report an error",), "what is wrong"),
+    "reply": (("Vendors: reply or correct",), "A reply is shown word for word"),
+}
+"""What a newcomer asks: what to click, one after the other, and what is then in sight."""
+
+
+@pytest.mark.parametrize("size", [WIDE, {"width": 375, "height": 812}], ids=["wide", "phone"])
+def test_each_task_of_a_newcomer_takes_three_clicks_or_fewer(wide: Visit, size: ViewportSize) -> None:
+    wide.resize(size)
+    for task, (clicks, words) in PATHS.items():
+        page = wide.go()
+        assert len(clicks) <= 3, task
+        for click in clicks:
+            page.locator("a:visible, summary:visible").filter(has_text=re.compile(rf"^\s*{click}")).first.click()
+        expect(page.locator("main").get_by_text(words).locator("visible=true").first, task).to_be_in_viewport()
+
+
+def test_what_follows_the_board_and_what_a_notebook_reads_are_files_of_the_site(wide: Visit, site: Built) -> None:
+    page = wide.go()
+    for link in (page.locator("footer a", has_text="Subscribe"), page.locator("main a[download]").first):
+        assert (site.out / (link.get_attribute("href") or "missing")).stat().st_size > 100
 
 
 def test_a_wrong_answer_with_what_was_retrieved_is_three_clicks_from_a_front_page_without_links_to_runs(

@@ -94,6 +94,9 @@ def test_without_scripts_every_page_reads_and_tables_are_whole(unscripted: Visit
             assert rows.first.locator(":is(th, td):visible").count() == heads.count()
             found["tables"] += 1
     assert min(found.values()) > 0, found
+    unscripted.go()
+    heights = page.locator("[data-panel] > h2").evaluate_all("all => all.map((one) => one.clientHeight)")
+    assert len(heights) > 1 and min(heights) > 10, "panels that are shown together have headings"
 
 
 @pytest.mark.parametrize("query", ["", "?columns=trust&hide=composite&text=acme", "?columns=all&sort=belief-update"])

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from memeval.claims.copies import Copies
-from memeval.claims.regrading import Regraded, Sessions, regrade
+from memeval.claims.regrading import Sessions, regrade
+from memeval.claims.summaries import Regraded
 from memeval.records.base import digest_bytes
 from memeval.records.source import PublishedSource
 

@@ -98,6 +98,8 @@ def test_a_value_is_counted_from_the_stored_rows_unmatched_ones_included(graded:
     assert finding.recount.files[0].model_dump(exclude={"value"}) == {
         "name": "acme/answers",
         "rows": 5,
+        "questions": 4,
+        "of": 4,
         "counted": 5,
         "signs": 0,
     }

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.claims.ranking import group_ranks, stored_ranks
-from memeval.claims.regrading import Regraded
 from memeval.claims.store import write_regraded
+from memeval.claims.summaries import Regraded
 from memeval.records.regraded import RegradedRow
 from memeval.statistics.ranks import RankRange
 from tests.claims.conftest import BY_ID, ROWS, Grade

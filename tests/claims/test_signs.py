@@ -2,26 +2,20 @@
 
 from memeval.benchmarks.formats.mapped_rows import MappedRow
 from memeval.claims.signs import signs_of
-from memeval.keys import Fact, ItemKey, NoiseKey
 from memeval.records.regraded import Sign
 
 
 def looked_at(answers: list[str], verdicts: list[bool] | None = None, scenarios: int = 1) -> dict[str, Sign]:
     """Return the signs in these answers, by kind; the questions are spread over the conversations in turn."""
-    rows, keys = {}, {}
+    rows, scenarios_of = {}, {}
     for place, text in enumerate(answers):
         item = f"c{place % scenarios}:{place}"
         given = {} if verdicts is None else {"judge": verdicts[place]}
         rows[item, 0] = MappedRow(place + 1, item=item, gold=str(place), answer=text, verdicts=given)
-        keys[item] = ItemKey(
-            item_id=item,
-            scenario_id=item.partition(":")[0],
-            question_ids=(item,),
-            category="one",
-            cluster=item,
-            key=NoiseKey(reference=Fact(text="x", phrases=("x",))),
-        )
-    return {sign.kind: sign for sign in signs_of(rows, keys, {f"c{number}": 2023 for number in range(scenarios)})}
+        scenarios_of[item] = item.partition(":")[0]
+    return {
+        sign.kind: sign for sign in signs_of(rows, scenarios_of, {f"c{number}": 2023 for number in range(scenarios)})
+    }
 
 
 def plain(count: int) -> list[str]:

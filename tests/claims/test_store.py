@@ -146,6 +146,67 @@ def test_the_figures_equal_an_independent_count(source: str, file: str) -> None:
     assert 100 * figures.metrics["f1"] == pytest.approx(f1, abs=0.06)
 
 
+# Right rows or points, and rows, as another program counted them from the published files.
+TOTALS = {
+    "truememory/locomo-bm25": (1239, 1540),
+    "truememory/locomo-rag": (1327, 1540),
+    "truememory/locomo-engram": (1302, 1540),
+    "truememory/locomo-mem0": (946, 1540),
+    "truememory/locomo-supermemory": (1007, 1540),
+    "truememory/locomo-evermemos": (1455, 1540),
+    "truememory/locomo-edge-run1": (1384, 1540),
+    "truememory/locomo-edge-run2": (1379, 1540),
+    "truememory/locomo-edge-run3": (1379, 1540),
+    "truememory/locomo-base-run1": (1413, 1540),
+    "truememory/locomo-base-run2": (1418, 1540),
+    "truememory/locomo-base-run3": (1420, 1540),
+    "truememory/locomo-pro-run1": (1429, 1540),
+    "truememory/locomo-pro-run2": (1433, 1540),
+    "truememory/locomo-pro-run3": (1433, 1540),
+    "truememory/longmemeval-bm25": (450, 500),
+    "truememory/longmemeval-rag": (459, 500),
+    "truememory/longmemeval-engram": (430, 500),
+    "truememory/longmemeval-mem0": (320, 500),
+    "truememory/longmemeval-supermemory": (79, 500),
+    "truememory/longmemeval-oracle-run1": (461, 500),
+    "truememory/longmemeval-oracle-run2": (459, 500),
+    "truememory/longmemeval-oracle-run3": (460, 500),
+    "truememory/longmemeval-s-run1": (433, 500),
+    "truememory/longmemeval-s-run2": (443, 500),
+    "truememory/longmemeval-s-run3": (441, 500),
+    "truememory/beam-1m-run1": (525, 700),
+    "truememory/beam-1m-run2": (547, 700),
+    "truememory/beam-1m-run3": (536, 700),
+    "truememory/beam-10m": (130, 200),
+    "engrava/engrava": (412, 500),
+    "fastpaca/rice-membench": (2259, 4000),
+    "powermemo/powermemo-0-0-32": (1092, 1540),
+    "mempalace/hybrid-membench": (6828, 8500),
+}
+
+
+def test_the_totals_of_all_files_equal_an_independent_count() -> None:
+    stored = {f"{each.source}/{each.file}": each.figures for each in stored_regraded(ROOT / "results")}
+    counted = {name: [(share.right, share.rows) for share in stored[name].judges.values()] for name in TOTALS}
+    assert counted == {name: [total] for name, total in TOTALS.items()}
+    scores = {("cognee/beam-100k", "rubric"): 0.794375, ("cognee/beam-10m", "rubric"): 0.667378788}
+    scores |= {("mempalace/raw-convomem", "recall"): 0.928666667}
+    assert {key: stored[key[0]].scores[key[1]] for key in scores} == pytest.approx(scores)
+
+
+def test_what_was_counted_without_a_key_has_no_grade_and_states_its_scale() -> None:
+    own = [each for each in stored_regraded(ROOT / "results") if not each.is_graded]
+    assert len(own) == 9
+    assert all(each.scale and each.judge is None and each.figures.rules is None for each in own)
+    assert all(each.planned and each.counts.matched <= each.planned * len(each.parts) for each in own)
+
+
+def test_a_source_that_was_not_fetched_has_no_file_and_says_so() -> None:
+    described_only = [source for source in read_sources(ROOT / "sources") if not source.files]
+    assert {"neutrally", "agentmemory", "infinitememos", "opencontext"} <= {source.name for source in described_only}
+    assert all((source.note or "").startswith("Not fetched:") for source in described_only)
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -3,7 +3,7 @@
 import pytest
 
 from memeval.claims.findings import judge_trials
-from memeval.claims.regrading import Regraded
+from memeval.claims.summaries import Regraded
 from memeval.records.finding import JudgeTrials
 from tests.claims.conftest import BY_ID, ROWS, Grade
 

@@ -22,7 +22,7 @@ def test_claims_and_counts_are_printed_and_exported(call: Call, graded: Grade, t
     write_regraded(tmp_path / "results", graded(ROWS, BY_ID))
     board(tmp_path, CLAIM)
     code, out, _err = call()
-    assert code == 0 and "one 75 % 75.0 % 4 holds" in " ".join(out.split())
+    assert code == 0 and "one 75 % 75.0 % 4 of 4 holds" in " ".join(out.split())
     data = json.loads(call("--json")[1])
     assert data["findings"][0]["recount"]["value"] == 0.75
 

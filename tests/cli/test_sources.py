@@ -55,7 +55,7 @@ IMPORT = ("sources", "import", "--from", ".", "--data", "longmemeval@1=keys.json
 def test_an_import_prints_the_main_figures_and_stores_them(call: Call) -> None:
     code, out, err = call(*IMPORT)
     assert (code, err) == (0, "")
-    assert out == "acme/answers: 4 of 4 rows matched; judge 75.0 %; rules 50.0 % of 4\n"
+    assert out == "acme/answers: 4 of 4 rows matched; judge not stated 75.0 %; rules 50.0 % of 4\n"
     assert call("sources", "verify")[:2] == (0, "ok: 1 regraded file\n")
     assert call(*IMPORT, "--check")[0] == 0
 

@@ -35,3 +35,15 @@ def test_a_line_shows_rate_cost_and_time_left_and_a_new_stage_resets_them(
     assert first.endswith(" s left")
     assert second.startswith("judging system on tiny@1: 5/5 ")
     assert "$" not in second
+
+
+def test_slow_items_are_shown_by_their_seconds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Bar, "LINE_SECONDS", 0.0)
+    clock = iter([0.0, *[80.0] * 10])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    bar = Bar()
+    bar.start("system on tiny@1", 10, 0)
+    bar.advance(2, 0)
+    assert capsys.readouterr().err == "system on tiny@1: 2/10 40 s/item, 320 s left\n"

@@ -14,7 +14,8 @@ def test_a_reader_is_found_with_or_without_its_version() -> None:
 
 
 def test_a_removed_reader_is_refused_with_the_reason() -> None:
-    with pytest.raises(BadInput, match=r"^extractive@1 was removed: .*Readers: native, extractive, openai:MODEL\.$"):
+    readers = r"Readers: native, extractive, local:NAME, openai:MODEL\.$"
+    with pytest.raises(BadInput, match=rf"^extractive@1 was removed: .*{readers}"):
         choose_reader("extractive@1", ("search",), "acme", lambda _model: ExtractiveReader())
 
 

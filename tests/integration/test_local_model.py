@@ -89,6 +89,27 @@ def test_repeats_of_one_request_are_equal(url: str) -> None:
     assert replies == replies[:1] * REPEATS
 
 
+def test_a_pinned_model_answers_as_a_reader_and_again_with_equal_words(tmp_path: Path) -> None:
+    weights = find_local_model()
+    cache = str(tmp_path / "cache")
+    pull = ("model", "pull", "smollm2-135m", "--file", str(weights))
+    assert memeval(*pull, where=tmp_path, MEMEVAL_CACHE=cache).code == ExitCode.DONE
+    (tmp_path / "one_line.py").write_text(ONE_LINE)
+    asked = ("run", "one_line.py", "--benchmark", "beliefs@2", "--parameter", "size=1", "--limit", "2")
+    folders = []
+    for results in ("one", "other"):
+        reader = ("--reader", "local:smollm2-135m", "--results", results)
+        said = memeval(*asked, *reader, where=tmp_path, MEMEVAL_CACHE=cache)
+        assert said.code == ExitCode.DONE, said.err
+        folders.append(RunFolder(tmp_path / said.folder))
+    one, other = folders
+    assert one.run.track_id == other.run.track_id
+    assert [row.answer for row in one.responses()] == [row.answer for row in other.responses()]
+    assert {prompt.name for prompt in one.prompts()} == {"reader/answer", "reader/model"}
+    assert memeval("verify", "one", where=tmp_path).code == ExitCode.DONE
+    assert memeval("reproduce", "one", where=tmp_path).out.endswith(": equal\n")
+
+
 def test_a_run_through_it_is_whole_unpriced_and_no_score(url: str, tmp_path: Path) -> None:
     asked = ("--reader", f"openai:{NAME}", "--judge", f"openai:{NAME}", "--judge-label", "plumbing", "--limit", "2")
     small = ("--benchmark", "beliefs@2", "--parameter", "size=1")

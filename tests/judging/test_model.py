@@ -67,7 +67,7 @@ def test_an_alias_selects_its_dated_model(spec: str, model: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        ("rule", "no judge 'rule'. Judges: rules, openai:MODEL"),
+        ("rule", "no judge 'rule'. Judges: rules, local:NAME, openai:MODEL"),
         ("openai:", "no judge"),
         ("openai:@1", "no judge"),
         ("openai:a b", "no judge"),

@@ -69,6 +69,7 @@ def rows(graded: Grade, tmp_path: Path) -> dict[str, SampleRow]:
     write_regraded(tmp_path, done)
     texts = {(row.item_id, row.trial): "It." for row in done.rows}
     strata, drawn = draw([(done.summary, done.rows, texts)], dict.fromkeys(CELLS, 9), 0)
+    assert done.summary.data_digest and done.summary.judge
     sample = LabelSample(
         name="small",
         benchmark=done.summary.benchmark,

@@ -14,11 +14,12 @@ from memeval.leaderboard.board import Board, BoardRow, BoardTable, RankStatus, b
 from memeval.leaderboard.marks import MarkName
 from memeval.leaderboard.measured import read_measured
 from memeval.leaderboard.regressions import check_metrics
+from memeval.records.call import Phase
 from memeval.records.comparison import Sign
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
 from memeval.records.ledger import GradeTrust, LedgerEvent
-from memeval.records.run import SystemKind
+from memeval.records.run import Percentiles, SystemKind, Tokens, TokenSource
 from memeval.records.settings import CheckSettings
 from memeval.records.track import CategoryPlan
 from memeval.statistics.ranks import RankRange
@@ -89,6 +90,28 @@ def test_a_run_without_a_composite_is_shown_and_not_ranked(
 ) -> None:
     row = row_of(board_of(make_run(tmp_path, "acme", {"kept": 50}, **told)), "acme")
     assert (row.standing, row.rank, row.run.scores.composite.value) == (standing, None, None)
+
+
+@pytest.mark.parametrize(
+    ("source", "total", "ingested", "standing"),
+    [
+        ("measured", 0.0, 12, RankStatus.NOTHING_FOUND),
+        ("measured", 0.0, 0, RankStatus.RANKED),
+        ("measured", 5.0, 12, RankStatus.RANKED),
+        ("self-reported", 0.0, 12, RankStatus.RANKED),
+        ("none", None, 12, RankStatus.RANKED),
+    ],
+)
+def test_a_system_that_ingests_and_finds_nothing_is_not_ranked(
+    tmp_path: Path, source: str, total: float | None, ingested: int, standing: RankStatus
+) -> None:
+    folder = make_run(tmp_path, "acme", {"kept": 50})
+    tokens = Tokens(source=TokenSource(source), per_question=total, total=total)
+    times = Percentiles(calls=ingested, p50=1.0, p95=1.0, total=1.0)
+    timing = folder.run.timing.model_copy(update={"phases": {Phase.INGEST: times}})
+    folder = edit_head(folder, tokens=tokens.data(), timing=timing.data())
+    assert row_of(board_of(folder), "acme").standing is standing
+    assert (folder.run.ingested_in_vain is None) == (standing is RankStatus.RANKED)
 
 
 def test_a_control_is_shown_and_not_ranked_whatever_it_scores(tmp_path: Path) -> None:

@@ -55,13 +55,13 @@ def stored_run(system: str, protocol: str | None = None, tier: str = "quick") ->
     """Return the latest stored run of ``BENCHMARK/SLUG`` on the usual track; ``BENCHMARK/SLUG/RUN`` names one.
 
     The usual track has the benchmark's first protocol, unless another one is named, and the tier, else the benchmark's
-    first one, if such a run is stored.
+    first one, if such a run is stored. No language model reads on it.
     """
     runs = runs_under(RESULTS / system)
     info = find(runs[0].run.track.benchmark).info
-    usual = info.id, protocol or info.protocols[0].name
+    usual = info.id, protocol or info.protocols[0].name, None
     tracks = [(run, run.run.track) for run in reversed(runs)]
-    on_tier = {on.tier: run for run, on in reversed(tracks) if (on.benchmark, on.protocol) == usual}
+    on_tier = {on.tier: run for run, on in reversed(tracks) if (on.benchmark, on.protocol, on.reader_endpoint) == usual}
     return on_tier.get(tier) or on_tier.get(info.tiers[0].name) or runs[-1]
 
 

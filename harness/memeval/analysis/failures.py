@@ -16,7 +16,7 @@ from typing import NamedTuple
 from memeval.analysis.evidence_found import EvidenceAvailability, EvidenceFinder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.execution.contexts import Contexts
-from memeval.execution.model_reader import PREFIX
+from memeval.execution.model_reader import PREFIXES
 from memeval.grading.base import last_attempts
 from memeval.judging.hedging import abstains, hedges, without_echo
 from memeval.judging.text import normal, stated, states, without_framed, words
@@ -305,7 +305,7 @@ def failures_of(
     """
     last, grade_of = last_attempts(responses), {grade.item_id: grade for grade in grades}
     known = Contexts(contexts)
-    reader_tokens = track.limits.reader_tokens if track is not None and track.reader.startswith(PREFIX) else None
+    reader_tokens = track.limits.reader_tokens if track is not None and track.reader.startswith(PREFIXES) else None
     failures: list[Failure] = []
     finder: EvidenceFinder | None = None
     for item in items:

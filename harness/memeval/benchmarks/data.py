@@ -18,7 +18,7 @@ from memeval.records.benchmark import BenchmarkInfo, Source
 from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
-    from memeval.benchmarks.download import Progress
+    from memeval.download import Progress
 
 
 def data_folder() -> Path:
@@ -59,7 +59,7 @@ def pull(source: Source, folder: Path, progress: Progress | None = None) -> Path
     Returns: The file.
     """
     # Imported here because most runs only read data, and HTTP and locks take long to import.
-    from memeval.benchmarks.download import download
+    from memeval.download import download
 
     return download(source, folder, progress or (lambda done, total: None))
 

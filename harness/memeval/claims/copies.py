@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from memeval.benchmarks.data import data_folder
-from memeval.records.base import digest_bytes
+from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.source import FilePart, PublishedSource
 from memeval.storage import unwritable, write_whole
@@ -26,9 +26,10 @@ PUBLISHED = "published"
 class Copies:
     """Finds published files in a folder.
 
-    The file ``path`` of ``owner/name`` is at ``owner__name/path``, at ``path`` itself, or there with ``__`` in place of
-    ``/``; each with or without ``.gz``. So a clone of the repository and a folder of clones both work. ``folder``: the
-    folder; ``None`` for the files that ``memeval sources pull`` fetched.
+    The file ``path`` of ``owner/name`` is at ``owner__name/path``, ``owner/name/path``, ``name/path`` or ``path``, or
+    there with ``__`` in place of ``/``; each with or without ``.gz``. So a clone of the repository and a folder of
+    clones both work. Of several copies, the first with the right digest counts. ``folder``: the folder; ``None`` for
+    the files that ``memeval sources pull`` fetched.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -46,38 +47,49 @@ class Copies:
         Raises ``BadInput`` if there is no copy, it is too large, cannot be read, or has another digest; or the source
         states no digest.
         """
-        path = next((path for path in self._places(source, part) if path.is_file()), None)
-        if path is None:
+        paths = [path for path in self._places(source, part) if path.is_file()]
+        if not paths:
             raise BadInput(
                 f"there is no copy of {source.repository}/{part.path}.",
                 where=self.folder,
                 remedy=f"Fetch it: memeval sources pull {source.name}. Or name a folder that has it with --from.",
             )
-        try:
-            with path.open("rb") as stream:
-                data = unpacked(stream, path)
-        except OSError as error:
-            raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Fetch the file again.") from None
-        if part.digest is None:
-            raise BadInput(
-                "the source states no digest for this file.",
-                where=path,
-                remedy=f"Look at the file, then add the digest to the source: {digest_bytes(data)}.",
-            )
-        if digest_bytes(data) != part.digest:
-            raise BadInput(
-                f"its digest is {digest_bytes(data)}, expected {part.digest}.",
-                where=path,
-                remedy="It is not the file of this commit. Fetch it again, or describe a new source.",
-            )
-        return data
+        others: list[tuple[Path, Digest]] = []
+        for path in paths:
+            data = _content(path)
+            found = digest_bytes(data)
+            if part.digest is None:
+                raise BadInput(
+                    "the source states no digest for this file.",
+                    where=path,
+                    remedy=f"Look at the file, then add the digest to the source: {found}.",
+                )
+            if found == part.digest:
+                return data
+            others.append((path, found))
+        path, found = others[0]
+        raise BadInput(
+            f"its digest is {found}, expected {part.digest}.",
+            where=path,
+            remedy=f"It is not the file of commit {source.commit or 'unknown'}. Check that commit out in the clone, "
+            "fetch the file again, or describe a new source.",
+        )
 
     def _places(self, source: PublishedSource, part: FilePart) -> Iterator[Path]:
         flat = part.path.replace("/", "__")
-        for folder in (self.folder / source.repository.replace("/", "__"), self.folder):
-            for name in (part.path, flat):
-                yield folder / name
-                yield folder / f"{name}.gz"
+        owner, _slash, name = source.repository.partition("/")
+        for folder in (f"{owner}__{name}", source.repository, name, "."):
+            for file in (part.path, flat):
+                yield self.folder / folder / file
+                yield self.folder / folder / f"{file}.gz"
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return unpacked(stream, path)
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Fetch the file again.") from None
 
 
 def unpacked(stream: IO[bytes], name: object) -> bytes:

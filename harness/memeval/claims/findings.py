@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
-from memeval.claims.embargo import NOTHING_WAITS, Embargo
+from memeval.claims.embargo import NOTHING_WAITS, Embargo, same_files
 from memeval.claims.figures import majority
 from memeval.claims.store import file_name, stored_regraded, stored_rows
 from memeval.records.errors import BadInput
@@ -16,6 +16,7 @@ from memeval.records.finding import (
     ClaimVerdict,
     CorrectionsFile,
     CountedValue,
+    Evidence,
     FileCount,
     FindingsReport,
     JudgePair,
@@ -30,11 +31,22 @@ from memeval.records.finding import (
     VerdictsByOverlap,
 )
 from memeval.records.regraded import RegradedFile, RegradedRow
+from memeval.records.source import SCALES, Scale
 from memeval.statistics.agreement import cohen_kappa
 from memeval.toml import read_toml
 
 F1 = "f1"
 """The metric of a row that is compared with verdicts."""
+
+WITHOUT_JUDGE = frozenset({Scale.CHOICE, Scale.HIT, Scale.RECALL, Scale.TOKEN_F1})
+"""Scales that need no judge."""
+
+IMPLIED = {
+    CountedValue.JUDGE: Scale.YES_NO,
+    CountedValue.JUDGES: Scale.YES_NO,
+    CountedValue.RECALL: Scale.RECALL,
+}
+"""The scale of a counted value, if neither claim nor file says it."""
 
 Judged = tuple[RegradedFile, Sequence[RegradedRow], bool]
 """A regraded file, its rows, and whether its answers were written to test a judge."""
@@ -152,8 +164,12 @@ def read_findings(results: Path, hidden: Embargo = NOTHING_WAITS) -> FindingsRep
     claims = read_claims(folder)
     corrections = read_toml(folder / CORRECTIONS, LARGEST).record(CorrectionsFile).correction
     stored = {file_name(file): file for file in stored_regraded(results)}
+    questions = _Questions(results, stored)
+    same = same_files(stored.values())
     findings = tuple(
-        _finding(claim, stored, folder / CLAIMS) for claim in claims.claim if claim.id not in hidden.claims
+        _finding(claim, stored, questions, same, folder / CLAIMS)
+        for claim in claims.claim
+        if claim.id not in hidden.claims
     )
     tests = {name for claim in claims.claim if claim.test_set and claim.recount for name in claim.recount.files}
     return FindingsReport(
@@ -179,9 +195,97 @@ def read_claims(folder: Path) -> ClaimsFile:
     return claims
 
 
-def _finding(claim: PublishedClaim, stored: Mapping[str, RegradedFile], where: Path) -> RecountedClaim:
+class _Questions:
+    """Counts the different questions of regraded files, each once."""
+
+    def __init__(self, results: Path, stored: Mapping[str, RegradedFile]) -> None:
+        self._results, self._stored = results, stored
+        self._counted: dict[str, int] = {}
+
+    def of(self, name: str) -> tuple[int, int]:
+        """Return the number of questions in a file, and that of its benchmark or tier."""
+        file = self._stored[name]
+        if name not in self._counted:
+            self._counted[name] = len({row.item_id for row in stored_rows(self._results, file)})
+        answered = self._counted[name]
+        return answered, file.planned or answered + len(file.counts.missing)
+
+
+def _finding(
+    claim: PublishedClaim,
+    stored: Mapping[str, RegradedFile],
+    questions: _Questions,
+    same: Mapping[str, tuple[str, ...]],
+    where: Path,
+) -> RecountedClaim:
     found = None if claim.recount is None else recount(claim.id, claim.recount, stored, where)
-    return RecountedClaim(claim=claim, recount=found, verdict=claim_verdict(claim, found))
+    names = claim.recount.files if claim.recount else ()
+    files = [stored[name] for name in names]
+    scales = {file.scale for file in files if file.scale is not None}
+    if len(scales | ({claim.scale} if claim.scale else set())) > 1:
+        raise BadInput(
+            f"the claim '{claim.id}' is on several scales: {', '.join(sorted(scales | {claim.scale or ''} - {''}))}.",
+            where=where,
+            remedy="Name one scale, and files on it.",
+        )
+    counts = [questions.of(name) for name in names]
+    if found is not None:
+        with_questions = zip(found.files, counts, strict=True)
+        counted = tuple(each.model_copy(update={"questions": n, "of": of}) for each, (n, of) in with_questions)
+        found = found.model_copy(update={"files": counted})
+    repeated = any(file.counts.matched > number for file, (number, _of) in zip(files, counts, strict=True))
+    verdict = claim_verdict(claim, found)
+    implied = IMPLIED.get(claim.recount.value) if claim.recount else None
+    scale = claim.scale or next(iter(scales), implied)
+    return RecountedClaim(
+        claim=claim,
+        recount=found,
+        verdict=verdict,
+        scale=claim.metric if scale is None else SCALES[scale],
+        questions=max((number for number, _of in counts), default=claim.questions),
+        of=max((of for _number, of in counts), default=claim.of),
+        other_rows=max((file.counts.rows - file.counts.matched for file in files), default=0),
+        judges=_judges(claim, files, scale),
+        rule=_rule(claim.recount, files, repeated) if claim.recount else "",
+        evidence=_evidence(verdict, files),
+        same_files=tuple(sorted({other for name in names for other in same.get(name, ())})),
+    )
+
+
+def _judges(claim: PublishedClaim, files: Sequence[RegradedFile], scale: Scale | None) -> tuple[str, ...]:
+    if claim.judge or claim.recount is None or scale in WITHOUT_JUDGE:
+        return (claim.judge,) if claim.judge else ()
+    names = {CountedValue.JUDGE: claim.recount.judge, CountedValue.SCORE: claim.recount.score}
+    wanted = names.get(claim.recount.value)
+    found = (model for file in files for name, model in file.judges.items() if wanted in (None, name))
+    return () if claim.recount.value is CountedValue.RECALL else tuple(dict.fromkeys(found))
+
+
+def _rule(recipe: Recipe, files: Sequence[RegradedFile], repeated: bool) -> str:
+    """Return how a value is counted, in words. ``repeated``: whether a file answers a question more than once."""
+    name = recipe.judge if recipe.value is CountedValue.JUDGE else recipe.score
+    votes = next((file.votes[name] for file in files if name in file.votes), None)
+    words = {
+        CountedValue.JUDGE: "share of rows with a right verdict",
+        CountedValue.JUDGES: "mean of the judges’ shares of right rows",
+        CountedValue.RECALL: "mean recall of the evidence that the file names",
+        CountedValue.SCORE: f"mean of the score ‘{name}’ in the file",
+    }[recipe.value]
+    if votes == "majority":
+        words = "share of rows that most votes call right"
+    more = [f"mean of {len(files)} files"] if len(files) > 1 else []
+    if repeated:
+        more.append("repetitions averaged")
+    return ", ".join([words, *more])
+
+
+def _evidence(verdict: ClaimVerdict, files: Sequence[RegradedFile]) -> Evidence:
+    if verdict is ClaimVerdict.FILE_ABSENT:
+        return Evidence.ABSENT
+    if verdict is ClaimVerdict.NOT_ATTRIBUTABLE:
+        return Evidence.STATED
+    graded = all(file.figures.rules is not None or file.figures.metrics for file in files)
+    return Evidence.GRADED if graded else Evidence.COUNTED
 
 
 def recount(name: str, recipe: Recipe, stored: Mapping[str, RegradedFile], where: object) -> Recount:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from memeval.benchmarks.formats.mapped_rows import MappedRow
 from memeval.benchmarks.session import BenchmarkSession
@@ -31,6 +32,12 @@ class Matched:
     """Numbers of the other rows, by reason."""
     gold_differs: list[int] = field(default_factory=list)
     text_differs: list[int] = field(default_factory=list)
+
+
+class Matching(Protocol):
+    """Finds the items of rows."""
+
+    def match(self, rows: Iterable[MappedRow]) -> Matched: ...
 
 
 class Matcher:

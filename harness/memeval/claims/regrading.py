@@ -1,28 +1,33 @@
 """Grades a published file again: read, match, grade by rules, and count."""
 
-import datetime
-import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from pathlib import Path
 
 from memeval.benchmarks import find
 from memeval.benchmarks.formats.answers import UNKNOWN_SOURCE
-from memeval.benchmarks.formats.mapped_rows import MappedRow, read_rows
+from memeval.benchmarks.formats.mapped_rows import MappedRow
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.claims.copies import Copies
-from memeval.claims.figures import figures_of
-from memeval.claims.matching import Matched, Matcher, Slot, merged
+from memeval.claims.matching import Matcher, Slot
+from memeval.claims.own_values import OwnItems, counted_again
 from memeval.claims.signs import signs_of
+from memeval.claims.summaries import (
+    DECIMALS,
+    Basis,
+    MatchedFile,
+    Regraded,
+    match_file,
+    row_counts,
+    stored_file,
+    stored_row,
+)
 from memeval.evaluation.judge.grades import grade_items
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey, ReferenceKey
-from memeval.records.base import Digest, digest_bytes, digest_of
-from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
-from memeval.records.regraded import PartialSum, RegradedFile, RegradedRow, RowCounts
+from memeval.records.regraded import RegradedRow
 from memeval.records.response import Outcome, Response, RetrievedItem, Timings
 from memeval.records.source import PublishedSource, SourceFile
 from memeval.records.track import Redistribution
@@ -32,16 +37,6 @@ PERMISSIVE = frozenset({"MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC
 
 KEPT = re.compile(r"f1|(session|turn)_recall@(5|10)|exact|passed|precision|recall")
 """Names of the metrics that are stored."""
-
-DECIMALS = 6
-
-
-@dataclass(frozen=True)
-class Regraded:
-    """A file, graded again."""
-
-    summary: RegradedFile
-    rows: tuple[RegradedRow, ...]
 
 
 class Sessions:
@@ -72,139 +67,51 @@ class Sessions:
 
 
 def regrade(source: PublishedSource, file: SourceFile, copies: Copies, sessions: Sessions) -> Regraded:
-    """Grade a file of answers again.
+    """Grade a file of answers again; without the benchmark's key, only count its own values again.
 
-    Raises ``BadInput`` if a file is missing, has another digest, or does not fit its mapping; the benchmark's data is
-    missing; or no row has an item.
+    Raises ``BadInput`` if a file is missing, has another digest, or does not fit its mapping or scale; the benchmark's
+    data is missing; or no row has an item.
     """
+    found = matched_rows(source, file, copies, sessions)
+    if file.planned is not None:
+        return counted_again(source, file, found)
     session = sessions.session(file.benchmark, file.protocol, file.tier)
-    first, matched, rows = matched_rows(source, file, copies, sessions)
     keys = {key.item_id: key for key in session.keys}
-    with_text = _may_keep(source, session) and any(row.answer is not None for row in rows.values())
-    done = _rows(session, keys, rows, with_text)
-    counts = _counts(session, first, matched)
-    text = "".join(f"{row.to_json()}\n" for row in done).encode()
-    return Regraded(
-        RegradedFile(
-            source=source.name,
-            file=file.name,
-            title=source.title,
-            system=file.system,
-            version=file.version,
-            repository=source.repository,
-            commit=source.commit,
-            parts={part.path: _digest(part.digest) for part in file.parts},
-            mapping=entry_digest(source, file),
-            licence=source.licence,
-            benchmark=file.benchmark,
+    with_text = _may_keep(source, session) and any(row.answer is not None for row in found.rows.values())
+    answered = {item for item, _trial in found.matched.rows}
+    missing = tuple(key.item_id for key in session.keys if key.item_id not in answered)
+    return stored_file(
+        source,
+        file,
+        Basis(
             benchmark_licence=session.benchmark.info.licence,
             data_digest=session.dataset.digest,
             protocol=session.protocol,
             tier=session.tier,
             graders={name: grader.name for name, grader in sorted(session.graders.items())},
             judge=RulesJudge.name,
-            answer_model=file.answer_model,
-            judges=file.judges,
-            group=file.group,
-            note=file.note,
-            counts=counts,
-            figures=figures_of(done, counts),
-            signs=signs_of(rows, keys, _last_years(session, keys)),
-            with_text=with_text,
-            rows_digest=digest_bytes(text),
-            regraded_at=datetime.datetime.now(datetime.UTC).date().isoformat(),
         ),
-        tuple(done),
+        _rows(session, keys, found.rows, with_text),
+        row_counts(found.first, found.matched, missing),
+        signs_of(found.rows, {name: key.scenario_id for name, key in keys.items()}, _last_years(session, keys)),
+        with_text,
     )
 
 
-def matched_rows(
-    source: PublishedSource, file: SourceFile, copies: Copies, sessions: Sessions
-) -> tuple[list[MappedRow], Matched, dict[Slot, MappedRow]]:
-    """Return the rows of a published file, how they were matched, and the rows by item and trial, all parts together.
+def matched_rows(source: PublishedSource, file: SourceFile, copies: Copies, sessions: Sessions) -> MatchedFile:
+    """Return the rows of a published file, all parts together, and how they were matched.
 
     Raises ``BadInput`` if see :func:`regrade`.
     """
-    matcher = sessions.matcher(file.benchmark, file.protocol, file.tier)
-    first: list[MappedRow] = []
-    added: list[list[MappedRow]] = []
-    for part in file.parts:
-        read = read_rows(copies.read(source, part), source.mappings[part.mapping], part.path)
-        if part.trial is not None:
-            first += [replace(row, trial=part.trial, place=len(first) + row.place) for row in read]
-        elif not first:
-            first = read
-        else:
-            added.append(read)
-    matched = matcher.match(first)
-    if not matched.rows:
-        reasons = ", ".join(f"{reason}: {len(places)}" for reason, places in matched.unmatched.items())
-        raise BadInput(
-            f"no row has an item of {file.benchmark} ({reasons}).",
-            where=file.parts[0].path,
-            remedy="Correct the mapping, or the benchmark, protocol or tier of the file.",
-        )
-    rows = matched.rows
-    for others in added:
-        rows = merged(rows, matcher.match(others).rows)
-    return first, matched, rows
-
-
-def entry_digest(source: PublishedSource, file: SourceFile) -> Digest:
-    """Return the digest of everything in a source that decides how a file is graded."""
-    used = sorted({part.mapping for part in file.parts})
-    return digest_of(
-        {
-            "repository": source.repository,
-            "commit": source.commit,
-            "file": file.identity(),
-            "mappings": {name: source.mappings[name].identity() for name in used},
-        }
-    )
-
-
-def _digest(digest: Digest | None) -> Digest:
-    if digest is None:
-        raise ValueError("a file without a digest was read")
-    return digest
+    keyed = file.planned is None
+    matcher = sessions.matcher(file.benchmark, file.protocol, file.tier) if keyed else OwnItems()
+    return match_file(source, file, copies, matcher)
 
 
 def _may_keep(source: PublishedSource, session: BenchmarkSession) -> bool:
     """Return whether rows may contain the answers: all licences must allow it."""
     info = session.benchmark.info
     return info.redistribution is Redistribution.FULL and {source.licence, info.licence} <= PERMISSIVE
-
-
-def _counts(session: BenchmarkSession, rows: Sequence[MappedRow], matched: Matched) -> RowCounts:
-    answered = {item for item, _trial in matched.rows}
-    unmatched = {place for places in matched.unmatched.values() for place in places}
-    others: dict[str, list[bool]] = defaultdict(list)
-    scores: dict[str, list[float]] = defaultdict(list)
-    for row in rows:
-        if row.place in unmatched:
-            for name, verdict in row.verdicts.items():
-                if verdict is not None:
-                    others[name].append(verdict)
-            for name, score in row.scores.items():
-                scores[name].append(score)
-    recalls = [found for row in rows if row.place in unmatched and (found := _recall(row)) is not None]
-    return RowCounts(
-        rows=len(rows),
-        matched=len(matched.rows),
-        unmatched={reason: tuple(places) for reason, places in sorted(matched.unmatched.items())},
-        unmatched_verdicts={
-            name: PartialSum(total=sum(verdicts), rows=len(verdicts)) for name, verdicts in sorted(others.items())
-        },
-        unmatched_recall=PartialSum(total=round(math.fsum(recalls), DECIMALS), rows=len(recalls)),
-        unmatched_scores={
-            name: PartialSum(total=round(math.fsum(values), DECIMALS), rows=len(values))
-            for name, values in sorted(scores.items())
-        },
-        unreadable_verdicts=sum(verdict is None for row in rows for verdict in row.verdicts.values()),
-        gold_differs=tuple(matched.gold_differs),
-        text_differs=tuple(matched.text_differs),
-        missing=tuple(key.item_id for key in session.keys if key.item_id not in answered),
-    )
 
 
 def _rows(
@@ -263,49 +170,17 @@ def _response(session: BenchmarkSession, key: ItemKey, row: MappedRow) -> Respon
 
 def _row(key: ItemKey, trial: int, row: MappedRow, grade: Grade | None, with_text: bool) -> RegradedRow:
     metrics = {} if grade is None else grade.metrics
-    recall = _recall(row)
-    return RegradedRow(
-        item_id=key.item_id,
-        category=key.category,
-        cluster=key.cluster or key.item_id,
-        trial=trial,
-        place=row.place,
-        answer=row.answer if with_text else None,
-        answer_digest=None if row.answer is None else digest_bytes(row.answer.encode()),
-        verdicts=dict(row.verdicts),
-        scores={name: round(value, DECIMALS) for name, value in row.scores.items()},
-        verdict=_verdict(key, grade),
-        metrics={
-            name: round(value, DECIMALS)
-            for name, value in metrics.items()
-            if value is not None and KEPT.fullmatch(name)
-        },
-        retrieved=row.retrieved,
-        recall=None if recall is None else round(recall, DECIMALS),
-        prompt_tokens=_whole(row.prompt_tokens),
-        completion_tokens=_whole(row.completion_tokens),
-        context_tokens=row.context_tokens,
-        seconds=None if row.seconds is None else round(row.seconds, DECIMALS),
-        cost_usd=row.cost_usd,
-    )
-
-
-def _recall(row: MappedRow) -> float | None:
-    """Return the share of the file's own evidence that was retrieved; ``None`` without either."""
-    if row.retrieved is None or not row.evidence:
-        return None
-    wanted = set(row.evidence)
-    return len(wanted.intersection(row.retrieved)) / len(wanted)
+    kept = {
+        name: round(value, DECIMALS) for name, value in metrics.items() if value is not None and KEPT.fullmatch(name)
+    }
+    slot, cluster = (key.item_id, trial), key.cluster or key.item_id
+    return stored_row(slot, key.category, cluster, row, _verdict(key, grade), kept, with_text)
 
 
 def _verdict(key: ItemKey, grade: Grade | None) -> bool | None:
     """Return the rules' verdict; ``None`` without one, and for rubrics, which rules cannot compare with."""
     is_rubric = isinstance(key.key, ReferenceKey) and key.key.is_rubric
     return None if grade is None or is_rubric or grade.state.is_error else grade.verdict
-
-
-def _whole(value: float | None) -> int | None:
-    return None if value is None else round(value)
 
 
 def _last_years(session: BenchmarkSession, keys: Mapping[str, ItemKey]) -> dict[str, int]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 from memeval.benchmarks.formats.mapped_rows import MappedRow
 from memeval.claims.matching import Slot
-from memeval.keys import ItemKey
 from memeval.records.regraded import Sign
 
 COLLAPSED_BELOW = 0.5
@@ -20,6 +19,9 @@ COLLAPSED_OTHERS = 0.2
 
 LIMITS = {"late year": 0.02, "same answer": 0.05, "empty": 0.01, "cut": 0.05, "error text": 0.005, "evidence id": 0.01}
 """Shares of the rows above which a sign is flagged."""
+
+ERROR_LONGEST = 400
+"""An error message in place of an answer is at most this long, in characters. Longer answers may be about errors."""
 
 SAME_AT_LEAST = 3
 """An answer is repeated if this many questions with different reference answers have it."""
@@ -36,20 +38,23 @@ _ABSTAINS = re.compile(r"\b(?:no|not|don't|doesn't|cannot|unknown|none|unable)\b
 
 
 def signs_of(
-    rows: Mapping[Slot, MappedRow], keys: Mapping[str, ItemKey], last_years: Mapping[str, int]
+    rows: Mapping[Slot, MappedRow], scenarios: Mapping[str, str], last_years: Mapping[str, int]
 ) -> tuple[Sign, ...]:
     """Return what was looked for in the rows, and how often it was found.
 
-    ``last_years``: the year of the last session, by scenario; scenarios without dates are left out.
+    ``scenarios``: the scenario of each item. ``last_years``: the year of the last session, by scenario; scenarios
+    without dates are left out.
     """
     answers = {slot: row.answer for slot, row in rows.items() if row.answer is not None}
-    found = [*_collapsed(rows, keys)]
+    found = [*_collapsed(rows, scenarios)]
     if answers:
         found += [
             _counted("empty", answers, lambda slot, text: not text.strip()),
-            _counted("error text", answers, lambda slot, text: _ERROR.search(text) is not None),
+            _counted(
+                "error text", answers, lambda slot, text: len(text) <= ERROR_LONGEST and _ERROR.search(text) is not None
+            ),
             _counted("evidence id", answers, lambda slot, text: _EVIDENCE_ID.search(text) is not None),
-            _late(answers, keys, last_years),
+            _late(answers, scenarios, last_years),
             _same(answers, rows),
             _cut(answers),
         ]
@@ -64,13 +69,13 @@ def _sign(kind: str, count: int, rows: int, detail: str = "") -> Sign:
     return Sign(kind=kind, count=count, rows=rows, flagged=count > LIMITS[kind] * rows, detail=detail)
 
 
-def _collapsed(rows: Mapping[Slot, MappedRow], keys: Mapping[str, ItemKey]) -> list[Sign]:
+def _collapsed(rows: Mapping[Slot, MappedRow], scenarios: Mapping[str, str]) -> list[Sign]:
     """Compare each conversation's share of right answers, by the file's first judge, with that of all others."""
     by_scenario: dict[str, list[bool]] = defaultdict(list)
     for (item, _trial), row in rows.items():
         verdict = next(iter(row.verdicts.values()), None)
         if verdict is not None:
-            by_scenario[keys[item].scenario_id].append(verdict)
+            by_scenario[scenarios[item]].append(verdict)
     if len(by_scenario) < 2 or min(map(len, by_scenario.values())) < COLLAPSED_ROWS:
         return []
     right, total = sum(map(sum, by_scenario.values())), sum(map(len, by_scenario.values()))
@@ -83,13 +88,12 @@ def _collapsed(rows: Mapping[Slot, MappedRow], keys: Mapping[str, ItemKey]) -> l
     return [Sign(kind="collapsed conversation", count=count, rows=total, flagged=bool(low), detail="; ".join(low))]
 
 
-def _late(answers: Mapping[Slot, str], keys: Mapping[str, ItemKey], last_years: Mapping[str, int]) -> Sign:
+def _late(answers: Mapping[Slot, str], scenarios: Mapping[str, str], last_years: Mapping[str, int]) -> Sign:
     """Count answers that name a year after the conversation, but not after the reference answer's."""
     late: Counter[str] = Counter()
     dated = count = 0
     for (item, _trial), text in answers.items():
-        key = keys[item]
-        last = last_years.get(key.scenario_id)
+        last = last_years.get(scenarios[item])
         if last is None:
             continue
         dated += 1

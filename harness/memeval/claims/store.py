@@ -2,16 +2,18 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from memeval.archive.rows import pack, read_rows
 from memeval.claims.copies import Copies
 from memeval.claims.figures import figures_of
-from memeval.claims.regrading import Regraded, Sessions, regrade
+from memeval.claims.regrading import Sessions, regrade
+from memeval.claims.summaries import Regraded
 from memeval.evaluation.verify.findings import Check, Finding
 from memeval.records.errors import BadInput
 from memeval.records.regraded import RegradedFile, RegradedRow
-from memeval.records.source import PublishedSource, SourceFile
+from memeval.records.source import PublishedSource, SourceFile, with_defaults
 from memeval.storage import listed, unwritable, write_whole
 from memeval.toml import read_toml
 
@@ -39,7 +41,8 @@ def read_sources(folder: Path = SOURCES, names: Sequence[str] = ()) -> list[Publ
 
 
 def _source(path: Path) -> PublishedSource:
-    source = read_toml(path, LARGEST_SOURCE).record(PublishedSource)
+    file = read_toml(path, LARGEST_SOURCE)
+    source = replace(file, data=with_defaults(file.data)).record(PublishedSource)
     if problem := source.problem():
         raise BadInput(problem, where=path, remedy="Correct the source.")
     if source.name != path.stem:
@@ -162,9 +165,10 @@ def _published(folder: Path) -> dict[tuple[str, str], tuple[PublishedSource, Sou
 
 def _compared(path: Path, source: PublishedSource, file: SourceFile, copies: Copies, sessions: Sessions) -> list[str]:
     """Return the problem of stored rows that the published file does not give."""
-    try:
-        sessions.session(file.benchmark, file.protocol, file.tier)
-    except BadInput:
-        raise DataMissing from None
+    if file.planned is None:
+        try:
+            sessions.session(file.benchmark, file.protocol, file.tier)
+        except BadInput:
+            raise DataMissing from None
     equal = stored_equals(path, regrade(source, file, copies, sessions))
     return [] if equal else ["is not what the published file gives."]

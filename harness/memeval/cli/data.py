@@ -21,9 +21,9 @@ from memeval.records.errors import BadInput, CheckFailed, MemevalError
 
 if TYPE_CHECKING:
     from memeval.benchmarks.base import Benchmark
-    from memeval.benchmarks.download import Progress
     from memeval.benchmarks.licence import Licence
     from memeval.benchmarks.session import BenchmarkSession
+    from memeval.download import Progress
 
 app = typer.Typer(help="List, download, check or generate benchmark data.", no_args_is_help=True)
 
@@ -203,7 +203,7 @@ def pull(
     assert source is not None, "locate found it"  # noqa: S101
     _accept_licence(Licence(info), accept_licence)
     print(f"{info.id}: {info.licence}, {megabytes(source.bytes)} from {source.url}", file=sys.stderr)
-    with _progress(source.filename) as progress:
+    with download_progress(source.filename) as progress:
         path = pull(source, folder, progress)
     print(path)
 
@@ -222,7 +222,7 @@ def _accept_licence(licence: Licence, accept: bool) -> None:
 
 
 @contextmanager
-def _progress(title: str) -> Iterator[Progress]:
+def download_progress(title: str) -> Iterator[Progress]:
     """Show a download on standard error: a bar on a terminal, otherwise a line every few seconds."""
     if not sys.stderr.isatty():
         printed_at = time.monotonic()
@@ -303,7 +303,7 @@ def _description(benchmark_session: BenchmarkSession, data: Path | None) -> str:
     Raises:
         CheckFailed: the data is not released, changed after it was read, or has other counts than the catalogue.
     """
-    from memeval.benchmarks.download import digest_of_file
+    from memeval.download import digest_of_file
 
     info, digest = benchmark_session.benchmark.info, benchmark_session.dataset.digest
     if info.generated:

@@ -16,6 +16,7 @@ from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
     from memeval.labels.sheets import PublishedAnswers
+    from memeval.records.base import Digest
     from memeval.records.label import GraderErrors, LabelReport, LabelSample, RulesComparison, SampleShare
     from memeval.records.regraded import RegradedFile
 
@@ -64,7 +65,7 @@ def draw(
     if unknown := [each for each in files if each not in stored]:
         raise BadInput(f"there is no regraded file '{unknown[0]}'.", where=results, remedy="See memeval sources list.")
     chosen = [stored[each] for each in dict.fromkeys(files)]
-    _refuse_mixture(chosen)
+    data_digest, judge = _graded_by(chosen)
     try:
         text = guide.read_bytes()
     except OSError as error:
@@ -76,8 +77,8 @@ def draw(
     sample = LabelSample(
         name=name,
         benchmark=chosen[0].benchmark,
-        data_digest=chosen[0].data_digest,
-        judge=chosen[0].judge,
+        data_digest=data_digest,
+        judge=judge,
         seed=seed,
         files={file_name(file): file.rows_digest for file in chosen},
         strata=tuple(strata),
@@ -314,7 +315,14 @@ def _answers(sources: Path, from_: Path | None, data: list[str] | None) -> Publi
     return PublishedAnswers(sources, Copies(from_), Sessions(datas_of(data)))
 
 
-def _refuse_mixture(files: list[RegradedFile]) -> None:
-    """Refuse files of several benchmarks or rule sets. Raises ``BadInput`` if there are several."""
+def _graded_by(files: list[RegradedFile]) -> tuple[Digest, str]:
+    """Return the data and the rule set that graded all files.
+
+    Raises ``BadInput`` if they are of several benchmarks or rule sets, or were not graded.
+    """
     if len({(file.benchmark, file.data_digest, file.judge) for file in files}) > 1:
         raise BadInput("these files are of several benchmarks or rule sets.", remedy="Draw a sample for each.")
+    data_digest, judge = files[0].data_digest, files[0].judge
+    if data_digest is None or judge is None:
+        raise BadInput("memeval does not have the key of this benchmark.", remedy="Choose a file that was graded here.")
+    return data_digest, judge

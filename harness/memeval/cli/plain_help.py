@@ -26,7 +26,7 @@ COMMAND_PANELS = {
     ),
     "Import and export": ("score", "import", "export", "sources", "labels"),
     "Publish": ("init", "ledger", "site", "publish", "archive"),
-    "This installation": ("doctor", "schema"),
+    "This installation": ("model", "doctor", "schema"),
 }
 """The panels of the command list, in order."""
 

@@ -94,6 +94,12 @@ def report(folder: RunFolder) -> None:
         f"{run.coverage.done}/{run.coverage.planned} items, {scores.overall.errors} errors{crashed(run)}",
         file=sys.stderr,
     )
+    if (ingested := run.ingested_in_vain) is not None and run.system.kind != "control":
+        print(
+            f"  It ingested {counted(ingested, 'session')}, and no question brought up anything of them: nothing was "
+            "stored, or nothing can be found. The run gets no rank.",
+            file=sys.stderr,
+        )
     for category in scores.categories:
         tally = category.tally
         earned = tally.correct if tally.points is None else f"{tally.points:.3f}"
@@ -144,7 +150,7 @@ def print_estimate(estimate: Estimate) -> None:
         print(
             f"  {_phase(part.phase):6} {part.model}: {part.calls} calls ({part.recorded} already recorded), "
             f"at most {part.prompt_tokens} + {part.completion_tokens} tokens, at most {money}, "
-            f"about {_hours(part.hours)} at {part.seconds_per_call:g} s a call ({part.basis}), "
+            f"about {_hours(part.hours)} at {part.seconds_per_call:.3g} s a call ({part.basis}), "
             f"{part.concurrency} at a time"
         )
     if not estimate.parts:

@@ -184,13 +184,21 @@ def _line(summary: RegradedFile) -> str:
     shown += [f"{reason}: {len(places)}" for reason, places in counts.unmatched.items()]
     if counts.missing:
         shown.append(f"no row: {counted(len(counts.missing), 'question')}")
-    if figures.judges:
-        shown.append("judge " + ", ".join(f"{percent(each.share)} %" for each in figures.judges.values()))
+    if not summary.is_graded:
+        shown.append(f"counted from its own values, {summary.planned} questions planned, no key here")
+    for name, each in figures.judges.items():
+        shown.append(f"{visible(summary.judge_name(name))} {percent(each.share)} %{_rule(summary, name)}")
+    for name, score in figures.scores.items() if not summary.is_graded else ():
+        shown.append(f"{visible(name)} {percent(score)} %{_rule(summary, name)}")
     if figures.rules is not None:
         shown.append(f"rules {percent(figures.rules.share)} % of {figures.rules.rows}")
     shown += [f"{name} {percent(value)} %" for name, value in figures.metrics.items()]
     shown += [f"sign: {sign.kind}" for sign in summary.signs if sign.flagged]
     return "; ".join(shown)
+
+
+def _rule(summary: RegradedFile, name: str) -> str:
+    return f" ({summary.votes[name]} of its votes)" if name in summary.votes else ""
 
 
 @app.command("findings")
@@ -220,12 +228,14 @@ def findings(
 def _print_findings(report: FindingsReport) -> None:
 
     print(counted(len(report.findings), "published score"))
-    lines = [["", "claimed", "counted", "rows", "verdict"]]
+    lines = [["", "claimed", "counted", "questions", "verdict"]]
     print_table(lines + [_finding_line(finding) for finding in report.findings])
     for finding in report.findings:
         for each in finding.recount.files if finding.recount else ():
             if each.signs:
                 print(visible(f"  {finding.claim.id}: {counted(each.signs, 'sign')} of a broken run in {each.name}"))
+        for other in finding.same_files:
+            print(visible(f"  {finding.claim.id}: the same file, byte for byte, as {other}"))
     print()
     _print_trials(report.trials)
     print(f"\n{counted(len(report.corrections), 'correction')} of our own")
@@ -236,8 +246,8 @@ def _print_findings(report: FindingsReport) -> None:
 def _finding_line(finding: RecountedClaim) -> list[str]:
     from memeval.site.pages.published import claimed_text, counted_text
 
-    rows = str(sum(each.rows for each in finding.recount.files)) if finding.recount else "–"
-    return [finding.claim.id, claimed_text(finding.claim), counted_text(finding), rows, finding.verdict.value]
+    questions = "–" if finding.questions is None else f"{finding.questions} of {finding.of or '?'}"
+    return [finding.claim.id, claimed_text(finding.claim), counted_text(finding), questions, finding.verdict.value]
 
 
 def _rate(rate: PassRate) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +16,7 @@ from pydantic import JsonValue
 from memeval.execution.readers import distinct_lines
 from memeval.gateway.endpoints import dated
 from memeval.gateway.settings import settings_for, settings_text
+from memeval.local import PREFIX, is_local
 from memeval.reading import ReaderAnswer, ReaderFailed
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.call import Api, Caller, ModelRequest, Phase
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     from memeval.gateway.endpoints import Endpoint
     from memeval.gateway.stops import MakesReaderCalls
 
-PREFIX = "openai:"
+PREFIXES = ("openai:", PREFIX)
+"""What the names of model readers begin with."""
 
 VERSION = 1
 """Increases with every change of the request for the same question and context."""
@@ -36,6 +39,9 @@ PROMPT = "reader/answer"
 SETTINGS = "reader/settings"
 """The name of changed settings in tracks, next to the prompt."""
 
+SETUP = "reader/model"
+"""The name in tracks of what decides the answers of a model on this machine."""
+
 MAX_TOKENS = 512
 
 SEED = 42
@@ -43,7 +49,7 @@ SEED = 42
 USUAL: dict[str, JsonValue] = {"temperature": 0, "seed": SEED, "max_tokens": MAX_TOKENS}
 """The settings of every request, except for families of models that refuse some of them."""
 
-_SPEC = re.compile(rf"{PREFIX}(?P<model>[^\s@]\S*?)(?:@(?P<version>\d{{1,3}}))?")
+_SPEC = re.compile(r"(?:openai|local):(?P<model>[^\s@]\S*?)(?:@(?P<version>\d{1,3}))?")
 
 
 class FittedContext(NamedTuple):
@@ -56,21 +62,22 @@ class FittedContext(NamedTuple):
 class ModelReader:
     """Answers with a model that receives the question, its time, and the context as data.
 
-    ``model``: ``openai:MODEL``, with or without the version; an alias selects its dated model. ``reader_tokens``:
+    ``model``: ``openai:MODEL`` or ``local:MODEL``, with or without the version; an alias selects its dated model.
+    ``reader_tokens``:
     maximum context per question, in tokens of the track's tokenizer. Raises BadInput: the name is not a model reader.
     """
 
     def __init__(self, model: str, endpoint: Endpoint, gateway: MakesReaderCalls, reader_tokens: int) -> None:
         self.model = _model_of(model)
         self.settings = settings_for(self.model, endpoint.url, USUAL)
-        self._endpoint = endpoint
         self._gateway = gateway
         self._reader_tokens = reader_tokens
         self._text = prompt_text()
+        self._endpoint = replace(endpoint, prefix=self._text.partition("$")[0])
 
     @property
     def name(self) -> str:
-        return f"{PREFIX}{self.model}@{VERSION}"
+        return f"{PREFIXES[is_local(self.endpoint)]}{self.model}@{VERSION}"
 
     @property
     def endpoint(self) -> str:
@@ -78,9 +85,9 @@ class ModelReader:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The prompt, and changed settings as JSON, by name in a track."""
-        text = settings_text(self.settings, USUAL)
-        return {PROMPT: self._text} | ({} if text is None else {SETTINGS: text})
+        """The prompt, changed settings, and the setup of a model on this machine, by name in a track."""
+        texts = {PROMPT: self._text, SETTINGS: settings_text(self.settings, USUAL), SETUP: self._endpoint.setup}
+        return {name: text for name, text in texts.items() if text is not None}
 
     @property
     def prompts(self) -> dict[str, Digest]:
@@ -149,7 +156,9 @@ def fitted(contexts: Sequence[str], tokens: int) -> FittedContext:
 def _model_of(spec: str) -> str:
     found = _SPEC.fullmatch(spec)
     if found is None:
-        raise BadInput(f"there is no reader '{visible(spec)}'.", remedy=f"Readers: native, extractive, {PREFIX}MODEL.")
+        raise BadInput(
+            f"there is no reader '{visible(spec)}'.", remedy="Readers: native, extractive, local:NAME, openai:MODEL."
+        )
     if found["version"] not in (None, str(VERSION)):
         raise BadInput(f"there is no version {found['version']} of the model reader.", remedy=f"Use @{VERSION}.")
     return dated(found["model"])

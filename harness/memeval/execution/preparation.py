@@ -37,6 +37,8 @@ class PreparedSystem:
     environment: EnvironmentIdentity | None = None
     services: tuple[ServiceIdentity, ...] = ()
     hosts: Mapping[str, HostRoute] = field(default_factory=dict)
+    models: tuple[str, ...] | None = None
+    """Its models as a run names them: those on this machine with their setup; ``None`` for the declared names."""
 
     @property
     def isolation(self) -> Isolation:
@@ -78,7 +80,7 @@ class PreparedSystem:
             environment_digest=self.environment_digest(hello),
             view=source.view,
             capabilities=hello.capabilities,
-            declared_models=source.declared_models,
+            declared_models=source.declared_models if self.models is None else self.models,
             parameters=dict(source.parameters),
             variant=source.variant,
             adapter_kind=submission.kind,

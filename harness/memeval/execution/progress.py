@@ -5,6 +5,9 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
+SLOW = 0.5
+"""Items per second below which seconds per item are shown: 0.0 items/s says nothing."""
+
 
 class Progress:
     """What a run tells while it works; nothing is shown of it here."""
@@ -104,7 +107,9 @@ class Bar(Progress):
 
     def _rate(self) -> str:
         errors = f", {self._errors} errors" if self._errors else ""
-        return f"{self._speed():.1f} items/s{errors}{self._spent}"
+        speed = self._speed()
+        rate = f"{1 / speed:.0f} s/item" if 0 < speed < SLOW else f"{speed:.1f} items/s"
+        return f"{rate}{errors}{self._spent}"
 
     def _left(self) -> str:
         speed = self._speed()

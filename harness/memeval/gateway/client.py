@@ -16,6 +16,7 @@ from memeval.gateway.provider_errors import ProviderError, error_in, quoted
 from memeval.gateway.replies import UnusableReply
 from memeval.gateway.settings import NAMED, VARIABLE
 from memeval.gateway.stops import RESUME, BudgetSpent, GatewayStopped, RequestRefused
+from memeval.local import PREFIX_HEADER
 from memeval.records.call import Api, Caller, ModelRequest
 
 if TYPE_CHECKING:
@@ -117,10 +118,13 @@ class EndpointClient:
         import httpx2
         from openai import APIConnectionError, APIStatusError
 
+        options = self._options
+        if self._endpoint.server is not None and (characters := _prefix_of(request, self._endpoint.prefix)):
+            options = options | {"headers": options["headers"] | {PREFIX_HEADER: str(characters)}}
         try:
             async with asyncio.timeout(timeout_seconds):
                 response = await self._openai.post(
-                    _PATHS[request.api], cast_to=httpx2.Response, body=request.body, options=self._options
+                    _PATHS[request.api], cast_to=httpx2.Response, body=request.body, options=options
                 )
             return self._redacted(response.content.decode(errors="replace"))
         except TimeoutError:
@@ -262,6 +266,14 @@ def refusal_remedy(caller: Caller, message: str) -> str:
     if caller is Caller.JUDGE:
         return f"{fix} {RESUME}"
     return f"{fix} Progress is saved. Run the same command with --retry-errors to resume."
+
+
+def _prefix_of(request: ModelRequest, prefix: str) -> int:
+    """Return the characters of a prefix with which the first message of a request begins; 0 if it does not."""
+    messages = request.body.get("messages")
+    first = messages[0] if isinstance(messages, list) and messages else None
+    content = first.get("content") if isinstance(first, dict) else None
+    return len(prefix) if prefix and isinstance(content, str) and content.startswith(prefix) else 0
 
 
 def _secrets(key: str | None, query: Mapping[str, str]) -> list[str]:

@@ -4,6 +4,7 @@ import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 from memeval.records.call import Caller
@@ -27,6 +28,17 @@ _CALLS = ("/chat/completions", "/completions", "/embeddings", "/responses", "/mo
 _DATED = {"gpt-4o": "gpt-4o-2024-08-06", "gpt-4o-mini": "gpt-4o-mini-2024-07-18"}
 
 
+class ServesModel(Protocol):
+    """A server that memeval itself runs, started when it is first needed."""
+
+    @property
+    def key(self) -> str | None:
+        """The key that its requests carry."""
+
+    def address(self) -> str:
+        """Return its base URL. Raises MemevalError: it cannot be started."""
+
+
 @dataclass(frozen=True)
 class Endpoint:
     url: str
@@ -37,6 +49,12 @@ class Endpoint:
     query: str = field(default="", repr=False)
     """The query of the base URL, sent with every request and stored nowhere: Azure has its API's version there, others
     a key."""
+    server: ServesModel | None = field(default=None, compare=False, repr=False)
+    """The server of a model on this machine; ``url`` then names the model, and requests go to the server's address."""
+    setup: str | None = field(default=None, compare=False, repr=False)
+    """All that decides the answers of a model on this machine, as JSON: weights, engine, settings."""
+    prefix: str = field(default="", compare=False, repr=False)
+    """How the first message of all requests begins: a model on this machine computes it once."""
 
     @property
     def is_loopback(self) -> bool:

@@ -75,9 +75,13 @@ class CallLimits:
 
 
 class Lane:
-    """The state of one endpoint, paused or down; belongs to the loop of one gateway."""
+    """The state of one endpoint, paused or down; belongs to the loop of one gateway.
 
-    def __init__(self) -> None:
+    ``most``: maximum calls in flight, of all callers.
+    """
+
+    def __init__(self, most: int = 1_000_000) -> None:
+        self.places = asyncio.Semaphore(most)
         self._resumes = 0.0
         self._in_a_row = 0
         self._calls = 0

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from memeval.gateway.budget import Budget
@@ -20,6 +20,9 @@ from memeval.records.errors import MemevalError
 _MOST_BYTES = {Caller.JUDGE: 2_000_000, Caller.READER: 2_000_000, Caller.SYSTEM: 20_000_000}
 """Maximum bytes of a reply, per caller."""
 _REPORTED_PAUSE_SECONDS = 1.0
+
+_LOCAL_SECONDS = 3_600
+"""Seconds after which a try of a model on this machine ends: it answers slowly, and one request at a time."""
 
 _NO_REPLY = ModelReply(model=None, fingerprint=None, prompt_tokens=None, completion_tokens=None, cached_tokens=0)
 
@@ -57,11 +60,13 @@ class Sender:
 
         refuse_keyless(endpoint, caller)
         state = _SendState(asked=time.monotonic())
-        lane = self._lanes.setdefault(endpoint.url, Lane())
+        lane = self._lanes.get(endpoint.url)
+        if lane is None:
+            lane = self._lanes[endpoint.url] = Lane() if endpoint.server is None else Lane(1)
         refusals = self._refusals.setdefault((endpoint.url, caller, request.model), Refusals())
         lane.enter()
         try:
-            async with self._limits.slots(caller):
+            async with self._limits.slots(caller), lane.places:
                 retrying = AsyncRetrying(
                     stop=stop_after_attempt(self._options.tries),
                     wait=wait_random_exponential(
@@ -114,12 +119,12 @@ class Sender:
 
     async def _is_down(self, lane: Lane, endpoint: Endpoint, caller: Caller) -> bool:
         down = await lane.down()
-        return not await self._client(endpoint, caller).is_up() if down is None else down
+        return not await self._client(await _reached(endpoint), caller).is_up() if down is None else down
 
     async def _try(
         self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase, lane: Lane, state: _SendState
     ) -> tuple[str, ModelReply, float | None]:
-        client = self._client(endpoint, caller)
+        client = self._client(await _reached(endpoint), caller)
         await self._limits.pace(request)
         reservation = await self._budget.reserve(phase, request)
         tokens: int | None = 0
@@ -133,7 +138,7 @@ class Sender:
             state.tries += 1
             state.at = state.at or datetime.now(UTC).isoformat(timespec="milliseconds")
             tokens = usd = None
-            text, metadata = await self._exchange(client, request, caller, phase)
+            text, metadata = await self._exchange(client, request, endpoint, caller, phase)
             tokens, usd = metadata.tokens, metadata.price(request.model)
             return text, metadata, usd
         except TryFailed as failed:
@@ -157,13 +162,13 @@ class Sender:
             self._budget.settle(reservation, tokens, usd)
 
     async def _exchange(
-        self, client: EndpointClient, request: ModelRequest, caller: Caller, phase: Phase
+        self, client: EndpointClient, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase
     ) -> tuple[str, ModelReply]:
         left = self._budget.seconds_left(phase)
         task = asyncio.current_task()
         self.sending.add(task)
         try:
-            longest = self._options.timeout_seconds
+            longest = self._options.timeout_seconds if endpoint.server is None else _LOCAL_SECONDS
             text = await client.send(request, longest if left is None else min(longest, max(left, 0.001)))
         finally:
             self.sending.discard(task)
@@ -208,3 +213,11 @@ class Sender:
             tries=state.tries,
             at=state.at,
         )
+
+
+async def _reached(endpoint: Endpoint) -> Endpoint:
+    """Return the endpoint to which requests go; the server of a model on this machine is started if it does not run."""
+    server = endpoint.server
+    if server is None:
+        return endpoint
+    return replace(endpoint, url=await asyncio.to_thread(server.address), key=server.key)

@@ -19,6 +19,7 @@ from memeval.gateway.stops import NotRecorded
 from memeval.judging.base import Case, Ruling, parse_strict, parse_substring
 from memeval.judging.prompting import JUDGES, Prompts
 from memeval.judging.rules import noticed
+from memeval.local import PREFIX, is_local
 from memeval.records.base import Digest
 from memeval.records.call import Api, Call, ModelRequest
 from memeval.records.errors import BadInput
@@ -42,6 +43,9 @@ USUAL: dict[str, JsonValue] = {"temperature": 0, "max_tokens": MAX_TOKENS, "seed
 SETTINGS = f"{JUDGES}settings"
 """The name of changed settings in tracks, next to the prompts."""
 
+SETUP = f"{JUDGES}model"
+"""The name in tracks of what decides the answers of a model on this machine, next to the prompts."""
+
 KEPT_REQUESTS = 2_000
 """Number of requests that stay in memory: each is needed to find missing calls, to ask, and to read the verdict."""
 
@@ -54,18 +58,18 @@ EXCERPT = 40
 LONGEST_ERROR = 300
 """Quoted characters of a failed call's error."""
 
-_SPEC = re.compile(r"openai:(?P<model>[^\s@][^\s]*?)(?:@(?P<version>\d{1,3}))?")
+_SPEC = re.compile(r"(?:openai|local):(?P<model>[^\s@][^\s]*?)(?:@(?P<version>\d{1,3}))?")
 
 
 def judge_spec(spec: str) -> str:
     """Return the model in a judge's name.
 
-    ``spec``: ``openai:MODEL``, with or without the version of the judge: ``openai:gpt-4o@1``. Raises ``BadInput``: the
-    name has another form, or an unknown version.
+    ``spec``: ``openai:MODEL`` or ``local:NAME``, with or without the version of the judge: ``openai:gpt-4o@1``. Raises
+    ``BadInput``: the name has another form, or an unknown version.
     """
     found = _SPEC.fullmatch(spec)
     if found is None:
-        raise BadInput(f"there is no judge '{spec}'.", remedy="Judges: rules, openai:MODEL.")
+        raise BadInput(f"there is no judge '{spec}'.", remedy="Judges: rules, local:NAME, openai:MODEL.")
     if found["version"] not in (None, str(VERSION)):
         raise BadInput(f"there is no version {found['version']} of the model judge.", remedy=f"Use @{VERSION}.")
     return dated(found["model"])
@@ -75,8 +79,9 @@ class ModelJudge:
     """The requests to a language model with pinned settings.
 
     ``model``: the model; an alias selects its dated model. ``prompts``: the user's prompts, by name in a track;
-    ``None`` for memeval's. ``settings``: settings of the requests; ``None`` for those of the model's family. Raises
-    ``BadInput``: a prompt of the user has no ``{answer}``, or the user's file of settings cannot be used.
+    ``None`` for memeval's. ``settings``: settings of the requests; ``None`` for those of the model's family. ``setup``:
+    all that decides the answers of a model on this machine, as JSON; ``None`` for other models. Raises ``BadInput``: a
+    prompt of the user has no ``{answer}``, or the user's file of settings cannot be used.
     """
 
     def __init__(
@@ -85,25 +90,30 @@ class ModelJudge:
         endpoint_url: str,
         prompts: Mapping[str, str] | None = None,
         settings: Mapping[str, JsonValue] | None = None,
+        setup: str | None = None,
     ) -> None:
         self.model = dated(model)
         self.endpoint_url = endpoint_url
         self.settings = settings_for(self.model, endpoint_url, USUAL) if settings is None else dict(settings)
         """The settings sent with the model and the message."""
+        self.is_local = is_local(endpoint_url)
+        """Whether memeval serves the model itself, so that no key is needed."""
+        self._setup = setup
         self._prompts = Prompts(prompts)
         self._kept = lru_cache(KEPT_REQUESTS)(self._new_request)
 
     @property
     def name(self) -> str:
-        return f"openai:{self.model}@{VERSION}"
+        return f"{PREFIX if self.is_local else 'openai:'}{self.model}@{VERSION}"
 
     def prompts(self, package: str) -> dict[str, str]:
         """Return the prompts of a benchmark with the prompts of a package, by name in its tracks.
 
-        Changed settings are included as JSON, so they are stored and hashed like prompts.
+        Changed settings and the setup of a model on this machine are included as JSON, so they are stored and hashed
+        like prompts.
         """
-        text = settings_text(self.settings, USUAL)
-        return self._prompts.of(package) | ({} if text is None else {SETTINGS: text})
+        more = {SETTINGS: settings_text(self.settings, USUAL), SETUP: self._setup}
+        return self._prompts.of(package) | {name: text for name, text in more.items() if text is not None}
 
     def brings(self, package: str) -> bool:
         """Return whether the user's prompts include one of a package; true without prompts of the user."""

@@ -32,7 +32,7 @@ class PublishedAnswers:
             file = next((each for each in source.files if each.name == file_name), None)
             if file is None:
                 raise BadInput(f"the source '{source_name}' has no file '{file_name}'.", where=self._sources)
-            self._read[name] = matched_rows(source, file, self._copies, self.sessions)[2]
+            self._read[name] = dict(matched_rows(source, file, self._copies, self.sessions).rows)
         return self._read[name]
 
     def texts(self, name: str) -> dict[Slot, str]:

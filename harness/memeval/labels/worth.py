@@ -293,7 +293,7 @@ def _system(file: RegradedFile, members: Sequence[Labelled], graders: Mapping[st
         judge=judged.share,
         rules=rules.share,
         corrected_judge=_corrected(judged.share, judged.rows, graders[JUDGE], file_name(file)),
-        corrected_rules=_corrected(rules.share, rules.rows, graders.get(file.judge), file_name(file)),
+        corrected_rules=_corrected(rules.share, rules.rows, graders.get(file.judge or ""), file_name(file)),
     )
 
 

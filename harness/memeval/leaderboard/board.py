@@ -30,6 +30,7 @@ from memeval.leaderboard.ranking import PairTest, TrackTests, tied_apart, track_
 from memeval.leaderboard.samples import GRADES
 from memeval.leaderboard.standing import catalogue_of, has_answers_run, has_source, is_rebuilt
 from memeval.leaderboard.traces import Traces
+from memeval.local import is_local
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Sample
 from memeval.records.overall import TiedPair
@@ -40,12 +41,13 @@ from memeval.statistics.flips import PValues
 from memeval.statistics.ranks import RankRange
 
 NO_MEMORY = "no-memory"
+"""The control that stores nothing. A system that scores no higher is probably broken."""
 
 FILE_GREP = "file-grep"
+"""The control that searches text files for words, as an agent does without a memory product."""
 
 WORD_SEARCH = frozenset({"bm25", "bm25-texts", FILE_GREP})
 """The controls that readers know as plain keyword search."""
-"""The control that stores nothing. A system that scores no higher is probably broken."""
 
 NOTICE = timedelta(days=14)
 
@@ -60,6 +62,8 @@ class RankStatus(StrEnum):
     PARTIAL = "partial"
     OVER_ERROR_GATE = "over the error gate"
     NO_COMPOSITE = "no composite"
+    NOTHING_FOUND = "nothing found"
+    """It ingested histories, and no question brought anything up: the product stored nothing, or cannot find it."""
     UNLABELLED_JUDGE = "unlabelled judge"
     """The endpoint of the judge is not its maker's, and no label names its provider."""
     PLUMBING = "plumbing"
@@ -288,6 +292,8 @@ def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> RankStatus:
         return RankStatus.OVER_ERROR_GATE
     if run.scores.composite.value is None:
         return RankStatus.NO_COMPOSITE
+    if run.ingested_in_vain is not None:
+        return RankStatus.NOTHING_FOUND
     if is_unlabelled(run.track):
         return RankStatus.UNLABELLED_JUDGE
     if not has_source(folder):
@@ -331,7 +337,7 @@ def is_unlabelled(track: Track) -> bool:
     if track.judge_endpoint is None or track.judge_label is not None:
         return False
     model = track.judge.partition(":")[2].rpartition("@")[0]
-    return not is_makers(track.judge_endpoint, model)
+    return not is_local(track.judge_endpoint) and not is_makers(track.judge_endpoint, model)
 
 
 def _table(members: Sequence[BoardRow]) -> BoardTable:

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from memeval.records.base import Record, Share, Slug, Stored
+from memeval.records.source import Scale
 
 DecimalText = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,3}(\.[0-9]{1,8})?$")]
 """A number as it was printed: its digits decide how exactly it can be compared."""
@@ -45,6 +46,15 @@ class CountedValue(StrEnum):
     """Mean share of the file's own evidence ids among the retrieved ids, over rows with evidence."""
     SCORE = "score"
     """Mean of a score that the file itself has for each row."""
+
+
+class Evidence(StrEnum):
+    """What stands behind a claim."""
+
+    STATED = "only stated"
+    ABSENT = "named file absent"
+    COUNTED = "counted from the values in its file"
+    GRADED = "counted, and the answers graded again here"
 
 
 class Recipe(Record):
@@ -92,6 +102,12 @@ class PublishedClaim(Record):
     """Where the value is stated."""
     link: str | None = None
     """The words that link the value to the files; ``None`` if no words do."""
+    scale: Scale | None = None
+    """How a question is scored; ``None`` if the counted file says it, or if ``metric`` is all that is known."""
+    questions: int | None = Field(None, ge=1)
+    """Questions behind the value, if there is no file to count them from."""
+    of: int | None = Field(None, ge=1)
+    """Questions of the benchmark or the part of it that the claim names, if there is no file to count them from."""
     absent: str | None = None
     """Path of a file that the claim names and the repository does not contain."""
     answer_model: str | None = None
@@ -146,6 +162,10 @@ class FileCount(Record):
     value: Share
     rows: int
     """Rows in the file, those without an item included."""
+    questions: int | None = None
+    """Different questions in the file."""
+    of: int | None = None
+    """Questions of the benchmark or tier."""
     counted: int
     """Rows in the value: those with a readable verdict, with evidence, or with the score."""
     signs: int
@@ -249,6 +269,22 @@ class RecountedClaim(Record):
     """The counted value; ``None`` if there is no file to count."""
     verdict: ClaimVerdict
     """What the count says about the claim."""
+    scale: str = ""
+    """How a question is scored, in words."""
+    questions: int | None = None
+    """Questions behind the value; ``None`` if unknown."""
+    of: int | None = None
+    """Questions of the benchmark or the part of it that the claim names; ``None`` if unknown."""
+    other_rows: int = 0
+    """Rows in the value that are not of these questions, such as questions with other words."""
+    judges: tuple[str, ...] = ()
+    """Who gave the verdicts; empty if nobody did, or if it is unknown."""
+    rule: str = ""
+    """How the value was counted, in words; empty if it was not."""
+    evidence: Evidence = Evidence.STATED
+    """What stands behind the claim."""
+    same_files: tuple[str, ...] = ()
+    """Files of other repositories, ``source/file``, that are the same file, byte for byte."""
 
 
 class FindingsReport(Stored):

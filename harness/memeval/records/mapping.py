@@ -8,6 +8,9 @@ from pydantic import Field
 
 from memeval.records.base import Record
 
+VOTE_RULES = {"majority": "verdicts", "mean": "scores"}
+"""Where each rule for a list of votes belongs: most votes give a verdict, their mean a score."""
+
 
 class FieldPlace(Record):
     """Where one value of a row is, and which part of it counts."""
@@ -20,6 +23,8 @@ class FieldPlace(Record):
     """A regular expression that must match somewhere; its group is the value. ``None``: the whole value."""
     written: str = "{}"
     """How the value is written afterwards; ``{}`` stands for it."""
+    votes: str | None = None
+    """The rule for a list of votes: ``majority`` in a verdict, ``mean`` in a score. ``None``: it is no list."""
 
     def problem(self) -> str | None:
         """Return why it names no place, as a sentence; ``None`` if it does."""
@@ -29,7 +34,11 @@ class FieldPlace(Record):
             groups = 1 if self.pattern is None else re.compile(self.pattern).groups
         except re.error as error:
             return f"'{self.pattern}' is not a regular expression: {error}."
-        return None if groups == 1 else f"'{self.pattern}' must have exactly one group, the part to keep."
+        if groups != 1:
+            return f"'{self.pattern}' must have exactly one group, the part to keep."
+        if self.votes not in (None, *VOTE_RULES):
+            return f"'{self.votes}' is no rule for votes; choose {' or '.join(VOTE_RULES)}."
+        return None
 
 
 RowField = Annotated[str | FieldPlace, Field(union_mode="left_to_right")]
@@ -45,6 +54,8 @@ class RowMapping(Record):
     """Values that a row must have, by JSONPath; other rows are not part of the file's answers."""
     item: RowField | None = None
     """The benchmark's id of the question."""
+    category: RowField | None = None
+    """The category, where memeval does not have the benchmark's key. Otherwise the key names it."""
     scenario: RowField | None = None
     """The conversation: its id, or its number from 0 in the benchmark's order."""
     question: RowField | None = None
@@ -100,6 +111,8 @@ class RowMapping(Record):
         for name, place in fields.items():
             if isinstance(place, FieldPlace) and (found := place.problem()) is not None:
                 return f"'{name}': {found}"
+            if isinstance(place, FieldPlace) and place.votes and not name.startswith(f"{VOTE_RULES[place.votes]}."):
+                return f"'{name}': the vote rule '{place.votes}' belongs under '{VOTE_RULES[place.votes]}'."
         if self.seconds is not None and self.milliseconds is not None:
             return "both 'seconds' and 'milliseconds' are mapped; choose one."
         place, times = Counter(map(_written, fields.values())).most_common(1)[0] if fields else ("", 0)

@@ -14,11 +14,14 @@ _LATIN = dict(
 
 
 def reading(name: str) -> str:
-    """Return a name as it looks: Latin letters for those that look like them, and no invisible characters."""
+    """Return a name as it looks: Latin letters for those that look like them, and no invisible characters beside them.
+
+    Invisible characters between signs, as in emoji, are part of these.
+    """
     return "".join(
         _LATIN.get(sign) or (unicodedata.normalize("NFKC", sign) if _is_styled(sign) else sign)
-        for sign in name
-        if sign.isascii() or unicodedata.category(sign) != "Cf"
+        for before, sign, after in zip(f" {name}", name, f"{name[1:]} ", strict=False)
+        if sign.isascii() or unicodedata.category(sign) != "Cf" or not (before.isalnum() or after.isalnum())
     )
 
 

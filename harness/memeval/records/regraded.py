@@ -6,6 +6,7 @@ from pydantic import Field
 
 from memeval.records.base import Digest, Record, Share, Slug, Stored
 from memeval.records.scores import Interval
+from memeval.records.source import Scale
 
 
 class RegradedRow(Stored):
@@ -192,17 +193,25 @@ class RegradedFile(Stored):
     """Digest of the source's entry: names, parts and mappings."""
     licence: str | None = None
     benchmark: str
-    benchmark_licence: str
-    """Licence of the benchmark, SPDX."""
-    data_digest: Digest
-    protocol: str
-    """The protocol of the grades."""
-    tier: str
-    """The tier: which questions are planned."""
+    benchmark_licence: str | None = None
+    """Licence of the benchmark, SPDX; ``None`` without its key."""
+    data_digest: Digest | None = None
+    """Digest of the benchmark's data; ``None`` without its key."""
+    planned: int | None = None
+    """Questions of the benchmark or tier, if memeval does not have its key: the values in the file were counted, and
+    nothing was graded."""
+    scale: Scale | None = None
+    """How the file scores a question; ``None`` if that follows from the protocol."""
+    votes: dict[str, str] = {}
+    """The rule for lists of votes, by the name of the verdict or score."""
+    protocol: str | None = None
+    """The protocol of the grades; ``None`` without grades."""
+    tier: str | None = None
+    """The tier: which questions are planned; ``None`` if the benchmark has only one."""
     graders: dict[str, str]
-    """Grader by category."""
-    judge: str
-    """The rule set."""
+    """Grader by category; empty without grades."""
+    judge: str | None = None
+    """The rule set; ``None`` without grades."""
     answer_model: str | None = None
     judges: dict[str, str] = {}
     group: Slug | None = None
@@ -222,6 +231,17 @@ class RegradedFile(Stored):
     """The day of the import."""
 
     VOLATILE = frozenset({"regraded_at"})
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether memeval has the key, so that rules graded the answers."""
+        return self.planned is None
+
+    def judge_name(self, name: str) -> str:
+        """Return who gave the verdicts of a name: a model, the scale itself, or that the file does not say it."""
+        if name in self.judges:
+            return self.judges[name]
+        return "judge not stated" if name == "judge" else name
 
     @property
     def label(self) -> str:

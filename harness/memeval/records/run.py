@@ -362,6 +362,16 @@ class Run(Stored):
     failures."""
 
     @property
+    def ingested_in_vain(self) -> int | None:
+        """How many histories were ingested if no question brought up anything of them; ``None`` for other runs.
+
+        Known only where memeval counts the tokens of what is brought up: who answers by itself may show no context.
+        """
+        ingested = self.timing.phases.get(Phase.INGEST)
+        is_empty = self.tokens.source is TokenSource.MEASURED and self.tokens.total == 0
+        return ingested.calls if is_empty and ingested is not None and ingested.calls else None
+
+    @property
     def context_source(self) -> ContextSource:
         system = self.system
         if system.kind is SystemKind.IMPORTED:

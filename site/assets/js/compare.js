@@ -20,8 +20,7 @@ export async function compare(place) {
   const fields = ["First system", "Second system"].map(() => make("input", { type: "search", list: "mv-systems", autocomplete: "off", placeholder: "type a name", oninput: choose, onchange: missing }));
   const form = make("form", { class: "mv-filters mv-compare-form", onsubmit: (event) => event.preventDefault() },
     make("label", {}, "First system", fields[0]), make("label", {}, "Second system", fields[1]), names);
-  const notes = make("div", { role: "status" });
-  const out = make("div", { "aria-live": "polite" });
+  const [notes, out] = [make("div", { role: "status" }), make("div", { "aria-live": "polite" })];
   const rest = [...place.childNodes];
   place.replaceChildren(form, notes, out);
   let wanted;
@@ -89,9 +88,9 @@ export async function compare(place) {
     const ahead = shared.map(({ ours, runs }) => leader(ours.against[runs[1][1]]));
     const count = (side) => ahead.filter((each) => each === side).length;
     put(out, make("p", { class: "mv-lead" }, shared.length
-      ? ["In ", many(shared.length, "table"), " with both: ", make("bdi", {}, first.name), ` is ahead in ${count(0)}, `, make("bdi", {}, second.name), ` in ${count(1)}; not told apart in ${count(null)}.`]
+      ? ["In ", many(shared.length, "table"), " with both: ", make("bdi", {}, first.name), ` is ahead in ${count(0)}, `, make("bdi", {}, second.name), ` in ${count(1)}; in ${count(null)}, the data do not show which is better.`]
       : ["No table has both systems. ", make("bdi", {}, first.name), ` is in ${many(first.runs.length, "table")}, `, make("bdi", {}, second.name), ` in ${many(second.runs.length, "table")}.`]),
-    shared.map((each, number) => part(each, [first, second], number === 0)));
+    await Promise.all(shared.map((each, number) => part(each, [first, second], number === 0))));
   }
 }
 
@@ -104,7 +103,7 @@ function leader({ values, table }) {
 }
 
 /** A table: the difference in words, and what is behind it once it is open. */
-function part({ table, runs, ours }, systems, open) {
+async function part({ table, runs, ours }, systems, open) {
   const found = ours.against[runs[1][1]];
   const [gap, , , p] = found.values[0];
   const side = leader(found);
@@ -112,7 +111,9 @@ function part({ table, runs, ours }, systems, open) {
   const words = side === null ? [` not told apart (${gap.slice(1)} points, ${chance})`]
     : [" ", make("bdi", {}, systems[side].name), ` ${table.verb} ${gap.slice(1)} points more than `, make("bdi", {}, systems[1 - side].name), `, ${chance}`];
   const box = make("details", { class: "mv-fold mv-shared" }, make("summary", {}, table.title, ": ", make("span", { class: side === null ? "mv-note" : null }, words)));
-  box.addEventListener("toggle", () => fill(box, table, runs).catch((error) => put(box, make("p", { role: "alert" }, `Cannot compare: ${error.message}`))), { once: true });
+  const show = () => fill(box, table, runs).catch((error) => put(box, make("p", { role: "alert" }, `Cannot compare: ${error.message}`)));
+  if (open) await show(); // before it is seen, so that nothing moves
+  else box.addEventListener("toggle", show, { once: true });
   box.open = open;
   return box;
 }
@@ -125,9 +126,7 @@ async function fill(box, { track }, runs) {
   ask(box, chosen[0].run).catch(() => {}); // without them, the ids stand alone
 }
 
-function fail(place, error) {
-  place.replaceChildren(make("p", { role: "alert" }, `Cannot compare: ${error.message}`));
-}
+const fail = (place, error) => place.replaceChildren(make("p", { role: "alert" }, `Cannot compare: ${error.message}`));
 
 /** The choice in the address, with a sentence for each part that cannot be used. */
 function read(index) {
@@ -257,8 +256,8 @@ function texts(title, table, runs, name, note = null) {
 }
 
 function costs(table, runs) {
-  const note = make("p", { class: "mv-under" }, "Latencies of runs with different concurrency or machines are not comparable. A dash means unknown, not free.");
-  return [texts("What ran", table, runs, "settings"), texts("Cost and latency", table, runs, "facts", note)];
+  const note = "Latencies of runs with different concurrency or machines are not comparable. A dash means unknown, not free.";
+  return [texts("What ran", table, runs, "settings"), texts("Cost and latency", table, runs, "facts", make("p", { class: "mv-under" }, note))];
 }
 
 /** A p-value with its sign: "p = 0.740", "p < 0.001". */

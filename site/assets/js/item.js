@@ -89,7 +89,7 @@ function answer(response, number, { many, scenario, labels, times }) {
 /** The answer, or why there is none; null where a system only retrieves. */
 function said({ outcome, answer: text, items, error }, labels) {
   const isGiven = outcome === "ok" || outcome === "empty";
-  if (isGiven && text === "" && items) return null;
+  if (isGiven && items && (text === "" || text?.bytes === 0)) return null;
   return [
     make("h3", {}, "Answer"),
     isGiven ? quoted(text) : make("p", {}, badge("warning", labels.states[outcome] ?? outcome)),

@@ -110,7 +110,7 @@ class Browser {
           index.judge.endpoint ? [" at ", make("bdi", {}, index.judge.endpoint)] : " (offline)", " · "] : null,
         make("a", { href: new URL(index.judge.url, root).href }, index.judge.result)),
       canCheck() ? null : make("p", { class: "mv-note" }, "The digests of this data were not checked: browsers compute digests only on https pages."),
-      index.words ? null : make("p", { class: "mv-note" }, "The licence keeps the text of this benchmark elsewhere: this page shows ids, digests and scores. With the data on your computer, you can read it: ", index.elsewhere.map((command, place) => [place ? ", then " : null, make("code", {}, command)])),
+      index.words ? null : make("p", { class: "mv-note" }, "The licence does not let this page show the text of the benchmark, only ids, digests and scores. With the data on your computer, you can read it: ", index.elsewhere.map((command, place) => [place ? ", then " : null, make("code", {}, command)])),
       index.benchmark_data ? null : make("p", { class: "mv-note" }, `History and expected answers are not available: ${index.benchmark_missing}`),
       make("div", { class: "mv-items" }, make("div", {}, filters, this.list), this.open),
     );

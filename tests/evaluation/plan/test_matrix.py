@@ -250,7 +250,7 @@ minimum = 0.5
     message = "\n".join(found)
     for line, sentence in (
         (1, "names 'extractive' twice."),
-        (1, "has 'someone'. Readers are native, extractive and openai:MODEL."),
+        (1, "has 'someone'. Readers are native, extractive, local:NAME and openai:MODEL."),
         (2, "'judge' is not a judge"),
         (3, "there is no system called 'nobody'."),
         (9, "'two' appears twice."),

@@ -89,6 +89,20 @@ def test_a_name_with_letters_that_look_like_others_is_refused(tmp_path: Path, na
         Submission(slug="acme", name=name, version="1")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u03bcRAG",
+        "\u041f\u0430\u043c\u044f\u0442\u044c",
+        "\u8bb0\u5fc6",
+        "Caf\u00e9\u2122",
+        "Memory \U0001f469\u200d\U0001f469",
+    ],
+)
+def test_an_honest_name_in_any_script_is_taken(name: str) -> None:
+    assert Submission(slug="acme", name=name, version="1").name == name
+
+
 @pytest.mark.parametrize(("field", "text"), [("name", "A" * 201), ("name", "Acme \u202eevil"), ("version", "1.0\n2.0")])
 def test_a_name_without_a_limit_or_that_reverses_text_is_refused(tmp_path: Path, field: str, text: str) -> None:
     forger = Forger.of(SMALL, tmp_path)

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from memeval.claims.embargo import Embargo, embargo
+from memeval.claims.embargo import Embargo, embargo, same_files
 from memeval.claims.findings import read_findings
 from memeval.claims.store import stored_regraded
 from memeval.site import build
+from memeval.site.pages.published import PublishedPages
 from tests.claims.test_findings import board
+from tests.site.conftest import draw
 from tests.site.factory import FakeBenchmark, Made, make_run, release_of
 from tests.site.items.test_failure_tables import text_of
 
@@ -48,12 +50,36 @@ CASES = {
         DIFFERS.replace('link = "answers are in mem0.json"\n', "") + RECOUNT,
         ["zankhaus", "97.31", "62.47"],
     ),
+    "the same file": (
+        DIFFERS.replace("97.31", "62.47").replace("zankhaus", "other-name")
+        + RECOUNT.replace("mirix/mem0", "other-name/own")
+        + f'[claim.notice]\nsent = "{SENT}"\n'
+        + DIFFERS.replace("97.31", "62.47").replace("zankhaus", "first-name")
+        + RECOUNT,
+        ["other-name", "first-name", "published/mirix/mem0", "62.47"],
+    ),
     "signs of a broken run": (
         DIFFERS.replace("97.31", "57.74").replace("zankhaus", "brokenware") + RECOUNT.replace("mem0", "zep"),
         ["brokenware", "57.74", "published/mirix/zep"],
     ),
 }
 """The claims of a board, and the words and numbers of their finding."""
+
+
+def copy_under_another_name(imported: Path) -> None:
+    """Store the file of Mem0 a second time, as that of another repository."""
+    (imported / "other-name").mkdir()
+    shutil.copy(imported / "mirix/mem0.jsonl.gz", imported / "other-name/own.jsonl.gz")
+    text = (imported / "mirix/mem0.json").read_text()
+    for there, here in (
+        ("Mirix-AI/MIRIX", "other/name"),
+        ('"mirix"', '"other-name"'),
+        ('"file": "mem0"', '"file": "own"'),
+    ):
+        assert there in text
+        text = text.replace(there, here)
+    (imported / "other-name/own.json").write_text(text)
+
 
 BuildSite = Callable[..., Path]
 
@@ -68,6 +94,8 @@ def published(tmp_path: Path) -> BuildSite:
         for name in ("mem0", "zep", "langmem"):
             for end in ("json", "jsonl.gz"):
                 shutil.copy(ROOT / f"results/imported/mirix/{name}.{end}", results / "imported/mirix")
+        if "other-name" in claims:
+            copy_under_another_name(results / "imported")
         benchmark = FakeBenchmark()
         make_run(results, Made("mem0", "Mem0 of our own"), benchmark)
         release = () if day is None else (release_of(day, VERSION),)
@@ -127,6 +155,39 @@ def test_a_site_of_this_machine_shows_it_with_a_mark(published: BuildSite, case:
     assert "published/index.html" in marked or case == "named file absent"
     front = text_of((site / "index.html").read_text())
     assert "This board is not published. It shows files whose authors were not notified in time" in front
+
+
+def test_the_same_file_is_said_on_both_pages_alike_and_waits_for_both_notices(tmp_path: Path) -> None:
+    claims, _words = CASES["the same file"]
+    notice = f'[claim.notice]\nsent = "{SENT}"\n'
+    results = board(tmp_path, claims)
+    shutil.copytree(ROOT / "results/imported/mirix", results / "imported/mirix")
+    copy_under_another_name(results / "imported")
+    for told in (claims, claims.replace(notice, ""), claims.replace(notice, "") + notice):
+        board(tmp_path, told)
+        report = read_findings(results)
+        assert report is not None
+        waits = embargo(report.findings, stored_regraded(results), "2026-12-31")
+        assert set(waits.claims) == {"other-name", "first-name"}
+        assert {"other-name/own", "mirix/mem0"} <= set(waits.files)
+        assert {tuple(one.same_files) for one in report.findings} == {("mirix/mem0",), ("other-name/own",)}
+    board(tmp_path, claims + notice)
+    report = read_findings(results)
+    assert report is not None
+    assert not embargo(report.findings, stored_regraded(results), "2026-12-31").claims
+    draw(results, tmp_path / "site", PublishedPages())
+    for one, other in (("other-name/own", "MIRIX"), ("mirix/mem0", "other/name")):
+        page = text_of((tmp_path / "site/published" / one / "index.html").read_text())
+        assert "This is the same file, byte for byte, as Mem0" in page and other in page
+
+
+def test_two_entries_of_one_repository_from_one_file_are_no_finding() -> None:
+    files = tuple(stored_regraded(ROOT / "results"))
+    assert same_files(files) == {
+        "memobase/memobase-0-0-32": ("powermemo/powermemo-0-0-32",),
+        "powermemo/powermemo-0-0-32": ("memobase/memobase-0-0-32",),
+    }
+    assert same_files(file for file in files if file.source == "ronsenberg") == {}
 
 
 def test_a_mark_names_the_day_when_a_notice_was_sent(published: BuildSite) -> None:

@@ -308,7 +308,7 @@ def _each_better(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> S
     return (len(tests),)
 
 
-@rule(r"Differences below ([\d.]+) points usually cannot be shown")
+@rule(r"differ by less than ([\d.]+) points usually tie here")
 def _detectable(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     tests = stored.table(sentence).tests
     assert tests is not None

@@ -1,6 +1,7 @@
 """Citations, metadata of deposits, and Croissant descriptions."""
 
 import csv
+import gzip
 import json
 import logging
 import subprocess
@@ -110,6 +111,9 @@ def test_croissant_leads_to_the_scores_and_to_the_generated_data(
     assert [each["item_id"] for each in records(data, "keys")] == [
         each.item_id for each in list(benchmark.dataset.answer_keys())
     ]
+    for file in json.loads(files[DATA].read_bytes())["distribution"]:
+        (place,) = (path for name, path in files.items() if name.endswith(file["contentUrl"].lstrip("./")))
+        assert file["name"].endswith(".jsonl.gz") and gzip.decompress(place.read_bytes()).startswith(b"{")
 
 
 def test_the_hub_can_know_generated_data_as_a_benchmark(tmp_path: Path) -> None:

@@ -72,12 +72,49 @@ def test_the_classes_of_evidence_are_counted_at_the_top(site: Path) -> None:
     report = json.loads((site / "findings.json").read_text())["findings"]
     recounted = sum(finding["recount"] is not None for finding in report)
     assert f"Stated by vendors and other projects {len(report)} 1 of them in a paper" in page
-    assert f"Counted again from published answers {recounted} holds 57, differs 0, named file absent 1" in page
+    assert f"Counted again from published answers {recounted} holds 82, differs 0, named file absent 2" in page
     assert "Products that also ran here 0 on none of these benchmarks" in page
     assert "memeval is not affiliated" in page
     raw = (site / "published/index.html").read_text()
     assert len(re.findall(r"<tr[^>]* data-product=", raw)) == raw.count('<th scope="row" data-order') > len(report)
     assert "mv-beyond" not in raw and "hidden>" not in raw, "all rows are there without JavaScript"
+
+
+def test_who_claims_what_names_scale_questions_judge_rule_and_evidence(site: Path) -> None:
+    raw = (site / "published/index.html").read_text()
+    table = raw[raw.index('id="who"') :]
+    assert len(raw.encode()) < 400_000
+    assert table.index("<details><summary>") < table.index("<table"), "the list is folded"
+
+    def facts(claim: str) -> str:
+        return row_of(table, f'href="#{claim}"')
+
+    assert facts("cognee-beam-100k") == (
+        "Cognee topoteretes/cognee BEAM, 100K, 20 questions of one conversation mean of rubric items, each 0, ½ or 1 "
+        "20 of 400 gpt-5 0.794 mean of the score ‘rubric’ in the file, repetitions averaged "
+        "counted from the values in its file"
+    )
+    assert "one yes or no a question 700 of 700 gpt-4o-mini 76.57 %" in facts("truememory-beam-1m")
+    assert "any evidence among the first results 8,500 of 8,500 none 80.33 %" in facts("mempalace-membench")
+    assert "250 of 75,336 none" in facts("mempalace-convomem")
+    assert "1,352 of 1,540, and 190 other rows" in facts("memu")
+    assert "60 of 500" in facts("lobu-accuracy") and "repetitions averaged" in facts("lobu-accuracy")
+    assert "not counted only stated notice not sent" in facts("truememory-longmemeval-s-bm25")
+    assert "named file absent notice not sent" in facts("mempalace-membench-named-file")
+    assert "no published number listed; answers graded here" in row_of(table, "Engrava (sessions of the ranked turns)")
+    assert "the same file, byte for byte, as Memobase 0.0.32" in row_of(raw, 'id="powermemo"')
+    assert "the same file, byte for byte, as Powermemo 0.0.32-beta1" in row_of(raw, 'id="memobase-0-0-32"')
+
+
+def test_a_file_without_a_key_says_that_nothing_is_graded(site: Path) -> None:
+    page = said(site, "published/fastpaca/rice-membench")
+    assert "published answers, counted again" in page
+    assert "memeval does not have the key of this benchmark." in page and "the file has no rank" in page
+    assert "Scale the right option of several Questions planned 4 000 Counted on" in page
+    assert "Rules here" not in page and "Protocol" not in page and "benchmark: None" not in page
+    assert "Votes majority" in said(site, "published/truememory/locomo-mem0")
+    graded = said(site, "published/truememory/locomo-mem0")
+    assert "graded again" in graded and "does not have the key" not in graded
 
 
 def test_a_claim_is_set_beside_our_score_of_the_same_kind_only(site: Path) -> None:

@@ -172,6 +172,7 @@ def test_a_service_that_never_ran_has_the_answers_of_its_manifest(tmp_path: Path
     answers = {slug: [found[slug].cells[title].able for title in titles] for slug in ("keyed", "open")}
     assert answers["keyed"] == [Able.UNTESTED, Able.NO, Able.NO, Able.NO, Able.SAID]
     assert answers["open"] == [Able.UNTESTED, Able.SAID, Able.NO, Able.SAID, Able.SAID]
+    assert found["keyed"].cells["Storage"] == AbleCell(Able.UNSTATED, proof="systems/keyed/")
     assert set(found["keyed"].cells) == set(found["acme"].cells)
 
 

@@ -106,9 +106,9 @@ def indexed(name: str, index: float, ranks: tuple[int, int], against: str | None
     return replace(shown.rows[0], slug=row.system, name=name, short=name, kind=ProductKind.PRODUCT, index=row)
 
 
-def overview_of(shown: Overview, *rows: OverviewRow, baseline: bool = True) -> Overview:
+def overview_of(shown: Overview, *rows: OverviewRow, baseline: bool = True, named: str = "bm25") -> Overview:
     base = OverallRow(
-        system="bm25",
+        system=named,
         name="BM25",
         is_control=True,
         versions=("1",),
@@ -122,7 +122,7 @@ def overview_of(shown: Overview, *rows: OverviewRow, baseline: bool = True) -> O
         suite=read_suites()[0],
         tracks=(),
         rows=tuple(row.index for row in rows if row.index) + ((base,) if baseline else ()),
-        baseline="bm25" if baseline else None,
+        baseline=named if baseline else None,
         weightings=0,
         seed="",
     )
@@ -144,8 +144,8 @@ def test_the_first_sentence_names_the_products_that_tie_and_those_the_baseline_b
         indexed("Cy", 0.4, (4, 4), "worse", some),
     ]
     assert said(overview_of(some, library, *rows)) == (
-        "Ada and Bo lead the 3 products: the data do not show which is better. "
-        "No product is better than plain keyword search, BM25 (60.0): Ada cannot be told apart from it; "
+        "Ada and Bo are tied for first among the 3 products: the data do not show which is better. "
+        "No product is significantly better than plain keyword search, BM25 (60.0): Ada cannot be told apart from it; "
         "Bo and Cy score lower."
     )
 
@@ -154,7 +154,10 @@ def test_the_first_sentence_names_the_products_that_tie_and_those_the_baseline_b
     ("words", "sentence"),
     [
         (("better",), "Ada is the only product with an overall score (80.0). Ada is significantly better than plain"),
-        (("worse",), "is the only product with an overall score (80.0). No product is better than plain keyword"),
+        (
+            ("worse",),
+            "is the only product with an overall score (80.0). No product is significantly better than plain keyword",
+        ),
         (("better", "better"), "Ada leads the 2 products. Ada and Bo are significantly better than plain keyword"),
         (("better", "worse"), "(60.0); Bo scores lower."),
         (("better", "better", "not better"), "Ada leads the 3 products. Ada and Bo are"),
@@ -169,17 +172,27 @@ def test_the_first_sentence_is_true_of_one_and_of_several_products(
     assert sentence in said(overview_of(some, *rows))
 
 
+def test_the_first_sentence_says_when_grep_in_text_files_is_the_best_baseline(shown: dict[Measure, Overview]) -> None:
+    some = shown[Measure.ANSWERS]
+    below = indexed("Ada", 0.5, (1, 1), "worse", some)
+    assert said(overview_of(some, below, named="file-grep")).endswith(
+        "No product is significantly better than text files searched with grep (60.0): Ada scores lower."
+    )
+
+
 def test_without_a_product_the_first_sentence_is_about_systems(shown: dict[Measure, Overview]) -> None:
     some = shown[Measure.ANSWERS]
     rows = [replace(indexed(n, 0.8, (1, 2), "better", some), kind=ProductKind.REFERENCE) for n in ("Ada", "Bo")]
-    assert said(overview_of(some, *rows)).startswith("Ada and Bo lead the 2 systems: the data do not show")
+    assert said(overview_of(some, *rows)).startswith(
+        "Ada and Bo are tied for first among the 2 systems: the data do not show"
+    )
 
 
 def test_more_products_than_a_sentence_holds_are_counted(shown: dict[Measure, Overview]) -> None:
     some = shown[Measure.ANSWERS]
     rows = [replace(indexed(f"S{n}", 0.5, (1, 6), "not better", some), short=f"<b>{n}") for n in range(6)]
     assert "<bdi>&lt;b&gt;0</bdi>, " in str(verdict(overview_of(some, *rows)))
-    assert " and 3 more lead the 6 products: " in said(overview_of(some, *rows))
+    assert " and 3 more are tied for first among the 6 products: " in said(overview_of(some, *rows))
 
 
 def test_configurations_of_one_product_are_told_apart(built: Built) -> None:

@@ -67,9 +67,9 @@ def test_tied_systems_are_said_to_be_tied_and_keep_their_place_by_score(tmp_path
     table = table_of(*(make_run(tmp_path, slug, {"kept": 30 + number}) for number, slug in enumerate("abc")))
     assert said(table) == ("All 3 systems are tied: the data do not show which is better. No simple baseline ran here.")
     assert [(RANK.read(row).text, RANK.read(row).note) for row in table.rows] == [
-        ("1–3", "place 1"),
-        ("1–3", "place 2"),
-        ("1–3", "place 3"),
+        ("1–3", "no. 1 by score"),
+        ("1–3", "no. 2 by score"),
+        ("1–3", "no. 3 by score"),
     ]
     assert BASELINE.read(table.rows[0]).note == "no such baseline"
 
@@ -121,8 +121,8 @@ def test_the_reader_of_a_table_has_a_ceiling_that_the_evidence_alone_shows(tmp_p
     table = table_of(make_run(tmp_path, "acme", {"kept": 45}, track=track), oracle(tmp_path, 40, track))
     found = reader_ceiling(table)
     assert found is not None and found.striptags() == (
-        "Ceiling of the reader: 40.0 %, its score with only the evidence (control Oracle). "
-        "What is missing to 100 % is lost by the reader."
+        "The reader scores 40.0 % if it gets only the evidence (control Oracle). "
+        "What is missing to 100 % is lost by the reader, not by a memory."
     )
 
 

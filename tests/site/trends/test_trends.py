@@ -58,16 +58,16 @@ def test_a_board_without_a_second_run_says_when_a_chart_appears(tmp_path: Path) 
     make_run(tmp_path, "borealis")
     said = text(body(tmp_path))
     assert "No system has two runs yet." in said
-    assert "1 other table: one run of each system so far." in said
+    assert "1 other table with one run of each system. A second run" in said
 
 
 def test_tables_without_a_line_are_counted_once_each_whatever_sessions_their_controls_receive(tmp_path: Path) -> None:
     make_run(tmp_path, "acme")
     make_run(tmp_path, "oracle", kind=SystemKind.CONTROL, view=View.EVIDENCE)
     make_run(tmp_path, "acme", track=make_track(judge="openai:gpt-4o"))
-    assert "2 other tables: one run of each system so far." in text(body(tmp_path))
+    assert "2 other tables with one run of each system. A second run" in text(body(tmp_path))
     runs(tmp_path, "borealis", [20, 40], first=3)
-    assert "1 other table: one run of each system so far." in text(body(tmp_path))
+    assert "1 other table with one run of each system. A second run" in text(body(tmp_path))
 
 
 def test_an_empty_board_has_a_page(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_board_of_one_version_each_says_that_lines_show_no_progress(
     for day, version in enumerate(versions, start=1):
         make_run(tmp_path, "acme", {"kept": 30 + day}, started=started(day), version=version)
     assert (
-        "No system has run in two versions with the same settings so far: the lines below" in text(body(tmp_path))
+        "No system has run in two versions with the same settings yet. The lines below" in text(body(tmp_path))
     ) is is_said
 
 

@@ -1,6 +1,7 @@
 """Reads the rows of a file made elsewhere by a mapping that is data."""
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,6 +29,9 @@ from memeval.systems.channel import visible
 RIGHT = frozenset({"1", "1.0", "true", "yes", "correct", "right"})
 WRONG = frozenset({"0", "0.0", "false", "no", "incorrect", "wrong"})
 
+TIED = "tied"
+"""In place of a verdict: the votes give none."""
+
 EACH = "$[*]"
 """The rows of a list, or of JSON lines."""
 
@@ -49,6 +53,7 @@ class MappedRow:
     place: int
     broken: bool = False
     item: str | None = None
+    category: str | None = None
     scenario: str | None = None
     question: str | None = None
     gold: str | None = None
@@ -218,6 +223,35 @@ class _Cells:
         self.filled.add(name)
         return found[0]
 
+    def voted(self, name: str, place: RowField | None) -> Any:
+        """Return the only value at a place, or what its list of votes gives by the rule of the place.
+
+        An even split, an unknown spelling and an empty list give ``TIED``, which is no verdict. ``None`` without a
+        value. Raises ``BadInput``: there is more than one value, no list of votes, or one of several types.
+        """
+        value = self.one(name, place)
+        rule = place.votes if isinstance(place, FieldPlace) else None
+        if rule is None or value is None:
+            return value
+        if not isinstance(value, list):
+            self.refuse(name, place, f" is {kind_of(value)}, not a list of votes")
+        kinds = sorted({kind_of(each) for each in value})
+        if len(kinds) > 1:
+            self.refuse(name, place, f" has votes of several types: {', '.join(kinds)}")
+        if rule == "mean":
+            return self._mean(name, place, value)
+        votes = [verdict_of(each) for each in value]
+        right = sum(vote is True for vote in votes)
+        return TIED if None in votes or 2 * right == len(votes) else 2 * right > len(votes)
+
+    def _mean(self, name: str, place: RowField | None, votes: list[Any]) -> float | None:
+        """Return the mean of votes, each a number or a verdict; ``None`` without votes."""
+        numbers = [each if isinstance(each, int | float) else verdict_of(each) for each in votes]
+        known = [float(each) for each in numbers if each is not None]
+        if len(known) < len(votes):
+            self.refuse(name, place, " has a vote that is neither a number nor a verdict")
+        return math.fsum(known) / len(known) if known else None
+
     def text(self, name: str, place: RowField | None, longest: int = LONGEST_TEXT) -> str | None:
         value = missing(self.one(name, place))
         if isinstance(value, bool) and not self.strict:
@@ -238,7 +272,7 @@ class _Cells:
 
     def number(self, name: str, place: RowField | None) -> float | None:
         """Return a number, also if it is written as text; ``None`` for null."""
-        value = missing(self.one(name, place))
+        value = missing(self.voted(name, place))
         if value is None:
             return None
         try:
@@ -282,6 +316,7 @@ def _row(place: int, cells: _Cells, mapping: RowMapping) -> MappedRow:
     return MappedRow(
         place=place,
         item=item,
+        category=cells.text("category", mapping.category),
         scenario=cells.text("scenario", mapping.scenario),
         question=cells.text("question", mapping.question),
         gold=cells.text("gold", mapping.gold),
@@ -290,7 +325,7 @@ def _row(place: int, cells: _Cells, mapping: RowMapping) -> MappedRow:
         verdicts={
             name: verdict_of(value)
             for name, each in mapping.verdicts.items()
-            if (value := cells.one(name, each)) is not None
+            if (value := cells.voted(name, each)) is not None
         },
         scores={
             name: value for name, each in mapping.scores.items() if (value := cells.number(name, each)) is not None

@@ -39,7 +39,7 @@ from memeval.benchmarks.memorycd.results import FAILED, FORMAT, TASKS, RunName, 
 from memeval.benchmarks.memorycd.users import Interaction, Split
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.execution.contexts import TurnTexts
-from memeval.execution.model_reader import PREFIX
+from memeval.execution.model_reader import PREFIXES
 from memeval.records.errors import BadInput
 from memeval.records.response import Response
 from memeval.records.run import Run
@@ -325,7 +325,7 @@ def _name(run: Run, data: MemoryCDDataset, domain: str, retrieves: bool) -> RunN
         sources=sources_name(setting.sources) if setting.cross else None,
         task=data.task,
         method=run.system.slug,
-        model=run.track.reader.removeprefix(PREFIX),
+        model=run.track.reader.removeprefix(PREFIXES[0]).removeprefix(PREFIXES[1]),
         users=users or None,
         memory=run.track.limits.search_items if retrieves else None,
         tests=setting.tests,

@@ -14,7 +14,7 @@ from memeval.evaluation.run.models import models_for
 from memeval.evaluation.run.readers import choose_reader
 from memeval.evaluation.run.runtime import system_instances
 from memeval.execution.journal import utc_now
-from memeval.execution.model_reader import PREFIX, filled_prompt, fitted, prompt_text
+from memeval.execution.model_reader import PREFIXES, filled_prompt, fitted, prompt_text
 from memeval.execution.preparation import prepare
 from memeval.execution.readers import NATIVE
 from memeval.execution.runner import ScenarioRunner
@@ -96,7 +96,7 @@ class Answered:
 class LeftToModel:
     """A reader that keeps the contexts of questions, so that the model of the evaluation can answer them later."""
 
-    name = f"{PREFIX}{MODEL}"
+    name = f"{PREFIXES[0]}{MODEL}"
 
     def __init__(self, tokens: int) -> None:
         self._tokens, self._text = tokens, prompt_text()

@@ -10,9 +10,11 @@ from pydantic import JsonValue
 from memeval.benchmarks import all_benchmarks, find
 from memeval.gateway.endpoints import endpoint_for, is_makers
 from memeval.judging.base import Judge
-from memeval.judging.model import SEED, SETTINGS, USUAL, ModelJudge, RecordedJudge, judge_spec
+from memeval.judging.model import SEED, SETTINGS, SETUP, USUAL, ModelJudge, RecordedJudge, judge_spec
 from memeval.judging.prompting import is_judges, prompts_in
 from memeval.judging.rules import RulesJudge
+from memeval.local import is_local
+from memeval.local.catalogue import address_of, setup_of
 from memeval.records.base import Digest
 from memeval.records.call import Call, Caller, Prompt
 from memeval.records.errors import BadInput
@@ -75,7 +77,7 @@ class ChosenJudge:
 def choose_judge(named: str, label: str | None = None, prompts: Path | None = None) -> ChosenJudge:
     """Return the judge with a name.
 
-    ``named``: ``rules`` or ``openai:MODEL``, with or without a version; ``rules`` is the rule set. ``label``: who
+    ``named``: ``rules``, ``local:NAME`` or ``openai:MODEL``, with or without a version. ``label``: who
     serves the judge model, if not its maker. ``prompts``: a folder with other prompts under memeval's file names, or
     the name of a shipped set. Raises ``BadInput`` if the judge does not exist, its label is missing or blank, or a
     prompt is not valid.
@@ -88,11 +90,16 @@ def choose_judge(named: str, label: str | None = None, prompts: Path | None = No
     if named.startswith(f"{RULES}@"):
         problem = why_removed(named) or f"there is no judge '{visible(named)}'."
         raise BadInput(problem, remedy=f"Use --judge {RULES}, which is {RulesJudge.name}.")
-    url = endpoint_for(Caller.JUDGE, needs_key=False).url
-    judge = ModelJudge(judge_spec(named), url, None if prompts is None else prompts_in(prompts, _packages()))
+    model, setup = judge_spec(named), None
+    if is_local(named):
+        setup = setup_of(model)
+        url = address_of(model, setup)
+    else:
+        url = endpoint_for(Caller.JUDGE, needs_key=False).url
+    judge = ModelJudge(model, url, None if prompts is None else prompts_in(prompts, _packages()), setup=setup)
     if label is not None and not (label.strip() and label.isprintable()):
         raise BadInput("--judge-label is blank or has unprintable characters.", remedy="Name who serves the model.")
-    if label is None and not is_makers(url, judge.model):
+    if label is None and not judge.is_local and not is_makers(url, judge.model):
         raise BadInput(
             f"{url} is not an endpoint of the maker of {visible(judge.model)}, and the judge has no label.",
             remedy="Name the provider, for example --judge-label 'vLLM at Acme'. The label is part of the track.",
@@ -109,7 +116,8 @@ def judge_of(track: Track, prompts: Iterable[Prompt]) -> ChosenJudge:
         return choose_judge(track.judge)
     texts = {prompt.name: prompt.text for prompt in prompts if is_judges(prompt.name)}
     settings = _parse_settings(texts.pop(SETTINGS)) if SETTINGS in texts else USUAL
-    judge = ModelJudge(judge_spec(track.judge), track.judge_endpoint, texts, settings)
+    setup = texts.pop(SETUP, None)
+    judge = ModelJudge(judge_spec(track.judge), track.judge_endpoint, texts, settings, setup)
     return ChosenJudge(judge, track.judge_endpoint, track.judge_label)
 
 

@@ -13,7 +13,7 @@ from memeval.benchmarks import find
 from memeval.evaluation.judge.judges import choose_judge
 from memeval.evaluation.plan.executing import PlannedRun, readers_for, systems_named
 from memeval.evaluation.run.readers import reader_named
-from memeval.execution.model_reader import PREFIX
+from memeval.execution.model_reader import PREFIXES
 from memeval.execution.readers import NATIVE, OFFLINE
 from memeval.records.base import SLUG
 from memeval.records.benchmark import BenchmarkInfo
@@ -250,12 +250,14 @@ class _File:
         for name, times in Counter(self.plan.readers).items():
             if times > 1:
                 self.problem(("readers",), f"'readers' names '{visible(name)}' twice.")
-            known = name in (NATIVE, OFFLINE) or (name.startswith(PREFIX) and len(name) > len(PREFIX))
+            known = name in (NATIVE, OFFLINE) or (name.startswith(PREFIXES) and bool(name.partition(":")[2]))
             if not known and reader_named(name) is None:
-                problem = f"'readers' has '{visible(name)}'. Readers are {NATIVE}, {OFFLINE} and {PREFIX}MODEL."
+                problem = (
+                    f"'readers' has '{visible(name)}'. Readers are {NATIVE}, {OFFLINE}, local:NAME and openai:MODEL."
+                )
                 self.problem(("readers",), why_removed(name) or problem)
         judge = self.plan.judge
-        if judge and not judge.startswith(PREFIX):
+        if judge and not judge.startswith(PREFIXES):
             try:
                 choose_judge(judge, None, None)
             except BadInput as error:

@@ -7,10 +7,10 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.grades import is_done
 from memeval.evaluation.run.models import RECORD, decoded_options, models_for
-from memeval.evaluation.run.running import judge_for
+from memeval.evaluation.run.running import judge_for, with_reader_limit
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.execution.model_reader import MAX_TOKENS as READER_ANSWER_TOKENS
-from memeval.execution.model_reader import PREFIX, ModelReader
+from memeval.execution.model_reader import PREFIXES, ModelReader
 from memeval.gateway.budget import output_limits, price_list, price_of
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import is_usable
@@ -20,6 +20,7 @@ from memeval.judging.base import Case
 from memeval.judging.model import MAX_TOKENS as JUDGE_TOKENS
 from memeval.judging.model import ModelJudge
 from memeval.keys import ItemKey
+from memeval.local import is_local
 from memeval.options import RunOptions
 from memeval.records.base import canonical_json
 from memeval.records.call import Caller, ModelRequest, Phase
@@ -31,6 +32,12 @@ from memeval.tokens import count_tokens
 
 ASSUMED_SECONDS = 1.0
 """Seconds per call if there is no stored run."""
+
+LOCAL_TOKENS_PER_SECOND = 57
+"""Tokens of prompts that a model of 1.5 billion weights computes per second here, on two quiet processors."""
+
+LOCAL_ANSWER_TOKENS_PER_SECOND = 8
+"""Tokens of answers that it writes per second."""
 
 ASSUMED_ANSWER = "word " * 100
 """Placeholder for an unknown answer: about a hundred tokens."""
@@ -89,15 +96,19 @@ def estimate_run(source: SystemSource, benchmark_session: BenchmarkSession, opti
     ``BadInput`` if an option names nothing that exists.
     """
     options = replace(options, models=decoded_options(options.models, benchmark_session))
+    options = with_reader_limit(options)
     judge = judge_for(options)
     items = benchmark_session.selected(options.limit)
     latest = _latest(source, benchmark_session, options)
     earlier = None if latest is None else decoded_run(latest, benchmark_session)
     parts = []
     with models_for(options.results, options.models, on_disk=(options.results / RECORD).exists()) as models:
-        if (options.reader or "").startswith(PREFIX):
+        if (options.reader or "").startswith(PREFIXES):
             reader = ModelReader(
-                str(options.reader), models.endpoint(Caller.READER), models.gateway, options.limits.reader_tokens
+                str(options.reader),
+                models.endpoint(Caller.READER, str(options.reader)),
+                models.gateway,
+                options.limits.reader_tokens,
             )
             parts.append(_reading(benchmark_session, items, reader, options, earlier))
         if judge.model is not None:
@@ -206,6 +217,12 @@ def _part(
     default_limit = READER_ANSWER_TOKENS if phase is Phase.READ else JUDGE_TOKENS
     completion_tokens = sum(max(output_limits(request), default=default_limit) for request in fresh)
     seconds, basis = _seconds(phase, earlier)
+    if fresh and is_local(fresh[0].endpoint):
+        concurrency = 1
+        usage = None if earlier is None else earlier.run.usage.get(phase)
+        if usage is None or model not in usage.models:
+            at_most = prompt_tokens / LOCAL_TOKENS_PER_SECOND + completion_tokens / LOCAL_ANSWER_TOKENS_PER_SECOND
+            seconds, basis = at_most / len(fresh), "at most, on two quiet processors"
     return EstimatePart(
         phase=phase,
         model=model,

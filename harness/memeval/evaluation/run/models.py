@@ -20,6 +20,9 @@ from memeval.gateway.budget import Budget
 from memeval.gateway.endpoints import Endpoint, endpoint_for
 from memeval.gateway.gateway import Gateway, GatewayOptions
 from memeval.gateway.record import CallRecord
+from memeval.local import is_local
+from memeval.local.catalogue import address_of, find_model, setup_of
+from memeval.local.server import LocalServer
 from memeval.options import ModelOptions as ModelOptions
 from memeval.records.call import Call, Caller
 from memeval.records.journal import LogLine
@@ -49,6 +52,8 @@ class Models:
     budget: Budget
     replay: RunFolder | None = None
     """The run whose record answers every call."""
+    local: "LocalModels" = field(default_factory=lambda: LocalModels(ExitStack()))
+    """The servers of models on this machine."""
     _log_lines: SimpleQueue[LogLine] = field(default_factory=SimpleQueue)
 
     def happened(self, event: str, detail: str, scenario_id: str) -> None:
@@ -59,15 +64,23 @@ class Models:
         """Return the log lines since the last call."""
         return [self._log_lines.get() for _ in range(self._log_lines.qsize())]
 
-    def endpoint(self, caller: Caller) -> Endpoint:
-        """Return the endpoint of a caller's models; a replay uses the recorded URL, and needs no key.
+    def endpoint(self, caller: Caller, model: str = "") -> Endpoint:
+        """Return the endpoint of a caller's models; a replay uses the recorded URL, and needs no key and no weights.
 
-        Raises ``BadInput`` if the base URL in the environment is not a URL.
+        ``model``: the name of the model, or of the reader or judge; ``local:NAME`` is served on this machine, by a
+        process that starts with the first call. Raises ``BadInput`` if the base URL in the environment is not a URL, or
+        the model on this machine is unknown.
         """
         if self.replay is None:
-            return endpoint_for(caller, needs_key=False)
-        urls = (call.request.endpoint for call in recorded_calls(self.replay) if call.caller is caller)
-        return Endpoint(next(urls, None) or endpoint_for(caller, needs_key=False).url)
+            return self.local.endpoint(model) if is_local(model) else endpoint_for(caller, needs_key=False)
+        urls = {call.request.endpoint: None for call in recorded_calls(self.replay) if call.caller is caller}
+        name = model.partition("@")[0]
+        fitting = (url for url in urls if is_local(url) == is_local(name) and (not is_local(name) or _names(url, name)))
+        url = next(fitting, None)
+        if url is None:
+            url = name if is_local(name) else endpoint_for(caller, needs_key=False).url
+        setups = {prompt.name: prompt.text for prompt in self.replay.prompts()}
+        return Endpoint(url, setup=setups.get(f"{caller}/model") if is_local(url) else None)
 
     def check_keys(self, callers: Iterable[Caller]) -> None:
         """Check the keys of callers before the first call.
@@ -89,6 +102,30 @@ class Models:
         """
         self.budget.resume(chain(own.rows(), self.shared.rows_of(run_id)))
         self.gateway.open_run(run_id, own)
+
+
+class LocalModels:
+    """The servers of models on this machine, one for each model, shared by reader, judge and system.
+
+    ``stack``: ends the servers when it closes.
+    """
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._servers: dict[str, LocalServer] = {}
+
+    def endpoint(self, name: str) -> Endpoint:
+        """Return the endpoint of a model, with or without ``local:`` and a version; nothing is started yet."""
+        model = find_model(name.partition("@")[0])
+        setup = setup_of(model.name)
+        if model.name not in self._servers:
+            self._servers[model.name] = self._stack.enter_context(LocalServer(model))
+        return Endpoint(address_of(model.name, setup), server=self._servers[model.name], setup=setup)
+
+
+def _names(url: str, name: str) -> bool:
+    """Return whether an address in a record is that of a model on this machine."""
+    return url.rpartition("/")[0] == name
 
 
 @contextmanager
@@ -120,7 +157,8 @@ def models_for(
             replay=replay,
             note=note or _print_to_stderr,
         )
-        yield Models(stack.enter_context(gateway), shared, budget, options.replay)
+        local = LocalModels(stack)
+        yield Models(stack.enter_context(gateway), shared, budget, options.replay, local)
 
 
 def recorded_calls(folder: RunFolder) -> list[Call]:

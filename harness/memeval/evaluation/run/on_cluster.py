@@ -11,6 +11,7 @@ from memeval.execution.model_reader import ModelReader
 from memeval.execution.preparation import PreparedSystem
 from memeval.execution.readers import READERS
 from memeval.gateway.endpoints import Endpoint
+from memeval.local import is_local
 from memeval.reading import Reader
 from memeval.records.call import Caller
 from memeval.records.errors import BadInput
@@ -71,11 +72,13 @@ def cluster_executor(
     from memeval.execution.cluster.parcel import ModelUse, RunParcel, SystemParcel, own_versions
 
     allowed: dict[Caller, tuple[Endpoint, tuple[str, ...]]] = {}
+    if any(map(is_local, run.source.declared_models)):
+        raise BadInput("systems with local models do not run on a cluster.", remedy="Use --executor local.")
     if run.source.declared_models:
         allowed[Caller.SYSTEM] = models.endpoint(Caller.SYSTEM), run.source.declared_models
     settings: dict[str, Any] = {}
     if isinstance(run.reader, ModelReader):
-        allowed[Caller.READER] = models.endpoint(Caller.READER), (run.reader.model,)
+        allowed[Caller.READER] = models.endpoint(Caller.READER, run.reader.name), (run.reader.model,)
         settings = dict(run.reader.settings)
     elif run.reader is not None and run.reader not in READERS:
         raise BadInput(f"the reader '{run.reader.name}' does not run on a cluster.", remedy="Use --executor local.")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from memeval.benchmarks import all_benchmarks
-from memeval.execution.model_reader import PREFIX
+from memeval.execution.model_reader import PREFIXES
 from memeval.execution.readers import NATIVE, OFFLINE, READERS
 from memeval.reading import Reader
 from memeval.records.benchmark import BenchmarkInfo, ProtocolInfo
@@ -59,11 +59,11 @@ def choose_reader(
     if name == OFFLINE:
         name = offline
     reader = None
-    if name.startswith(PREFIX):
+    if name.startswith(PREFIXES):
         reader = make_model_reader(name)
     elif name != NATIVE and (reader := reader_named(name)) is None:
         problem = why_removed(name) or f"there is no reader '{visible(name)}'."
-        raise BadInput(problem, remedy=f"Readers: {NATIVE}, {OFFLINE}, {PREFIX}MODEL.")
+        raise BadInput(problem, remedy=f"Readers: {NATIVE}, {OFFLINE}, local:NAME, openai:MODEL.")
     if protocol is not None and (missing := [need for need in protocol.needs if need not in capabilities]):
         *first, last = map(repr, missing)
         methods = f"{', '.join(first)} or {last}" if first else last

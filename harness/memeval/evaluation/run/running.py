@@ -23,7 +23,7 @@ from memeval.evaluation.withhold.rows import Rows
 from memeval.execution.executor import EarlyStop, Executor, execute
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.local import LocalExecutor
-from memeval.execution.model_reader import PREFIX, SEED, ModelReader
+from memeval.execution.model_reader import PREFIXES, SEED, ModelReader
 from memeval.execution.preparation import PreparedSystem, prepare, with_python
 from memeval.execution.progress import Progress
 from memeval.execution.readers import NATIVE
@@ -32,6 +32,8 @@ from memeval.gateway.record import CallRecord
 from memeval.grading.base import last_attempts
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
+from memeval.local import PREFIX, is_local
+from memeval.local.catalogue import address_of, find_model, setup_of
 from memeval.options import RunOptions as RunOptions
 from memeval.reading import Reader
 from memeval.records.call import Caller, Prompt
@@ -62,6 +64,7 @@ def run_system(
     progress = progress or Progress()
     source = with_python(source, options.setup)
     options = replace(options, models=decoded_options(options.models, benchmark_session))
+    options = with_reader_limit(options)
     judge = judge_for(options)
     if not benchmark_session.dataset.runnable:
         raise BadInput(
@@ -71,12 +74,14 @@ def run_system(
     if warning := disk_space_warning(benchmark_session.dataset.history_bytes, options.concurrency):
         progress.note(warning)
     prepared = prepare(source, options.setup, progress.note, hidden=(options.results,))
+    if any(map(is_local, source.declared_models)):
+        prepared = replace(prepared, models=models_named(source.declared_models, options.models.replay))
     if options.models.replay is not None and prepared.hosts:
         raise BadInput(
             f"'{source.slug}' uses its own hosts, and their replies are not recorded.",
             remedy="Run it without --replay.",
         )
-    uses_models = judge.model is not None or bool(source.declared_models) or (options.reader or "").startswith(PREFIX)
+    uses_models = judge.model is not None or bool(source.declared_models) or (options.reader or "").startswith(PREFIXES)
     traffic = ExchangeBuffer()
     with (
         cluster_of(options.scheduler, prepared) as cluster,
@@ -108,6 +113,37 @@ class _Setting:
     @property
     def source(self) -> SystemSource:
         return self.prepared.source
+
+
+def models_named(declared: Sequence[str], replay: RunFolder | None) -> tuple[str, ...]:
+    """Return a system's models, those on this machine with their setup, which decides their answers.
+
+    A replay has those of its run. Raises ``BadInput`` if there is no such model.
+    """
+    if replay is not None:
+        return replay.run.system.declared_models
+    names = (name.removeprefix(PREFIX) for name in declared)
+    return tuple(
+        address_of(find_model(name).name, setup_of(name)) if is_local(each) else each
+        for each, name in zip(declared, names, strict=True)
+    )
+
+
+def with_reader_limit(options: RunOptions) -> RunOptions:
+    """Return options with the limit of context of a reader on this machine; it computes a long one for minutes.
+
+    A replay keeps the limit of its run. Raises ``BadInput`` if there is no such model.
+    """
+    replay = options.models.replay
+    name = options.reader or (None if replay is None else replay.run.track.reader)
+    if not is_local(name):
+        return options
+    tokens = (
+        find_model(str(name).partition("@")[0]).reader_tokens
+        if replay is None
+        else replay.run.track.limits.reader_tokens
+    )
+    return replace(options, limits=options.limits.model_copy(update={"reader_tokens": tokens}))
 
 
 def judge_for(options: RunOptions) -> ChosenJudge:
@@ -227,6 +263,8 @@ def _executor(
 ) -> Executor:
     options, check = setting.options, setting.models.gateway.check
     readings = options.models.model_concurrency if isinstance(reader, ModelReader) else 0
+    if reader is not None and is_local(reader.name):
+        readings = 1  # it answers one request at a time, and a time of reading has no queue in it
     if setting.cluster is None:
         return LocalExecutor(
             first, new_instance, reader, search_items, options.concurrency, check=check, readings=readings
@@ -264,7 +302,7 @@ def _reader(setting: _Setting, hello: AdapterInfo) -> Reader | None:
         asked = replay.run.track.reader
 
     def model_reader(name: str) -> ModelReader:
-        endpoint = setting.models.endpoint(Caller.READER)
+        endpoint = setting.models.endpoint(Caller.READER, name)
         return ModelReader(name, endpoint, setting.models.gateway, setting.options.limits.reader_tokens)
 
     protocol, slug = setting.benchmark_session.protocol_info, setting.source.slug
@@ -282,8 +320,10 @@ def _reader(setting: _Setting, hello: AdapterInfo) -> Reader | None:
 
 
 def _callers(judge: ChosenJudge, reader: Reader | None) -> list[Caller]:
-    callers = [] if judge.model is None else [Caller.JUDGE]
-    return [*callers, Caller.READER] if isinstance(reader, ModelReader) else callers
+    """Return the callers whose endpoints may need keys."""
+    callers = [] if judge.model is None or judge.model.is_local else [Caller.JUDGE]
+    needs_key = isinstance(reader, ModelReader) and not is_local(reader.name)
+    return [*callers, Caller.READER] if needs_key else callers
 
 
 def _inputs(setting: _Setting, hello: AdapterInfo, reader: Reader | None) -> Inputs:

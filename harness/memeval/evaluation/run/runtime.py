@@ -11,6 +11,7 @@ from pathlib import Path
 from memeval.evaluation.run.models import Models
 from memeval.execution.preparation import PreparedSystem
 from memeval.execution.steps import SystemInstance
+from memeval.local import is_local
 from memeval.records.call import Caller, Traffic
 from memeval.records.track import Limits
 from memeval.systems.channel import Log
@@ -55,7 +56,7 @@ def system_instances(
         return
     from memeval.gateway.serving.model_server import ModelServer
 
-    if source.declared_models:
+    if not all(map(is_local, source.declared_models)):
         models.check_keys([Caller.SYSTEM])
     with ExitStack() as stack:
         sandbox, socket = prepared.sandbox, None
@@ -73,6 +74,7 @@ def system_instances(
                 origin=None if sandbox is None else INSIDE_ORIGIN,
                 hosts=prepared.hosts,
                 traffic=traffic,
+                local={name: models.endpoint(Caller.SYSTEM, name) for name in source.declared_models if is_local(name)},
             )
         )
 

@@ -29,7 +29,7 @@ def check_key(judge: ChosenJudge, cases: Iterable[Case], models: Models, recorde
 
     Raises ``BadInput`` if the key is missing.
     """
-    if judge.model is None:
+    if judge.model is None or judge.model.is_local:
         return
     recorded_keys = {call.key for call in recorded if is_usable(call)}
     keys = (judge.model.request(case).key for case in cases)
@@ -48,7 +48,7 @@ def judgments(
     if judge.model is None or models is None or not cases:
         return {}
     gateway = models.gateway
-    endpoint = models.endpoint(Caller.JUDGE)
+    endpoint = models.endpoint(Caller.JUDGE, judge.name)
 
     async def ask(request: ModelRequest) -> Call:
         return await gateway.ask(request, endpoint, Caller.JUDGE, Phase.JUDGE)
@@ -115,7 +115,7 @@ class EarlyJudging:
     ) -> None:
         self._judge, self._benchmark_session = judge, benchmark_session
         self._items = {item.item_id: item for item in items}
-        self._gateway, self._endpoint = models.gateway, models.endpoint(Caller.JUDGE)
+        self._gateway, self._endpoint = models.gateway, models.endpoint(Caller.JUDGE, judge.name)
         self._places = asyncio.Semaphore(MOST_CONCURRENT_CASES)
         self._asked: dict[str, list[Future[dict[Digest, Call]]]] = {}
 

@@ -23,6 +23,7 @@ from memeval.execution.preparation import PreparedSystem, prepare
 from memeval.execution.progress import Progress
 from memeval.execution.secrets import redact
 from memeval.gateway.endpoints import endpoint_for
+from memeval.local import is_local
 from memeval.options import CheckOptions, ModelOptions, RunOptions
 from memeval.records.base import Digest
 from memeval.records.call import Caller
@@ -263,7 +264,8 @@ def _missing_key(source: SystemSource) -> str | None:
     missing = [host for host in submission.hosts if host.key is not None and not os.environ.get(host.key)]
     if missing:
         return f"Skipped: {missing[0].key} is not set. Set it to the key for {missing[0].host}."
-    if submission.declared_models and not endpoint_for(Caller.SYSTEM, needs_key=False).key:
+    needs_key = not all(map(is_local, submission.declared_models))
+    if needs_key and not endpoint_for(Caller.SYSTEM, needs_key=False).key:
         return "Skipped: there is no key for the declared models. Set OPENAI_API_KEY."
     return None
 

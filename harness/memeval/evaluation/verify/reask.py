@@ -14,7 +14,7 @@ from memeval.archive.runs import RunFolder
 from memeval.archive.trust import AGREEMENT
 from memeval.benchmarks.session import session_of_run
 from memeval.evaluation.judge.grades import cases_of
-from memeval.evaluation.judge.judges import judge_of
+from memeval.evaluation.judge.judges import choose_judge, judge_of
 from memeval.evaluation.run.models import Models, interruptible, models_for
 from memeval.evaluation.verify.checks.subject import draw
 from memeval.evaluation.verify.reproduce import reproduce_run
@@ -24,6 +24,7 @@ from memeval.gateway.endpoints import endpoint_for
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import RESUME, GatewayStopped
 from memeval.judging.base import parse_strict
+from memeval.local import is_local
 from memeval.options import ModelOptions
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, CheckFailed
@@ -68,10 +69,11 @@ def reask(
         interruptible(),
         models_for(folder.path, models or ModelOptions(), progress.note, on_disk=False) as opened,
     ):
-        opened.check_keys([Caller.JUDGE])
+        if not is_local(endpoint):
+            opened.check_keys([Caller.JUDGE])
         progress.start(title, len(drawn), 0)
         try:
-            calls = opened.gateway.run(_asked(drawn, opened, progress))
+            calls = opened.gateway.run(_asked(drawn, folder.run.track.judge, opened, progress))
         finally:
             progress.stop()
     failed = [call for call in calls if call.error is not None]
@@ -132,7 +134,13 @@ def _endpoint(folder: RunFolder) -> str:
             where=folder.path,
             remedy="Grade all answers again: memeval ledger reproduce.",
         )
-    found = endpoint_for(Caller.JUDGE, needs_key=False).url
+    judge = run.track.judge
+    found = choose_judge(judge).endpoint if is_local(judge) else endpoint_for(Caller.JUDGE, needs_key=False).url
+    if found != wanted and is_local(judge):
+        raise BadInput(
+            f"the judge of run {run.run_id} was {wanted}, but here it is {found}.",
+            remedy="Install the engine and the settings that the run's prompts.jsonl names under judge/model.",
+        )
     if found != wanted:
         raise BadInput(
             f"the judge of run {run.run_id} was at {wanted}, but the judge's endpoint here is {found}.",
@@ -163,8 +171,8 @@ def _decisive(folder: RunFolder, data: Path | None) -> dict[str, _Judgment]:
     return found
 
 
-async def _asked(drawn: Sequence[_Judgment], models: Models, progress: Progress) -> list[Call]:
-    endpoint = models.endpoint(Caller.JUDGE)
+async def _asked(drawn: Sequence[_Judgment], judge: str, models: Models, progress: Progress) -> list[Call]:
+    endpoint = models.endpoint(Caller.JUDGE, judge)
 
     async def ask(judgment: _Judgment) -> Call:
         call = await models.gateway.ask(judgment.request, endpoint, Caller.JUDGE, Phase.JUDGE)

@@ -19,7 +19,7 @@ from memeval.evaluation.verify.checks.calls import wrong_keys
 from memeval.evaluation.verify.findings import Finding
 from memeval.evaluation.withhold.decoding import DecodedRun, decoded_run
 from memeval.execution.contexts import Contexts, digest_of_text
-from memeval.execution.model_reader import PREFIX
+from memeval.execution.model_reader import PREFIXES
 from memeval.execution.readers import NATIVE
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import NotRecorded
@@ -207,7 +207,7 @@ def offline_reader(name: str) -> Reader | None:
 
     Raises ``LookupError`` if this memeval has no such reader.
     """
-    if name == NATIVE or name.startswith(PREFIX):
+    if name == NATIVE or name.startswith(PREFIXES):
         return None
     reader = reader_named(name)
     if reader is None or reader.name != name:

@@ -62,6 +62,7 @@ class ModelServer:
         socket: a Unix socket to listen on as well, for this user only, in an existing folder.
         origin: the address that systems receive; by default the server's own on 127.0.0.1.
         traffic: receives every exchange with a host, on the gateway's loop.
+        local: the endpoints of declared models that memeval serves itself, by their names.
 
     Raises:
         BadInput: on entering, the socket cannot be created.
@@ -79,9 +80,11 @@ class ModelServer:
         origin: str | None = None,
         hosts: Mapping[str, HostRoute] = {},
         traffic: Callable[[Traffic], None] | None = None,
+        local: Mapping[str, Endpoint] = {},
     ) -> None:
         self._gateway = gateway
         self._upstream = endpoint
+        self._local = dict(local)
         self._declared = tuple(declared)
         self._scenario_calls = scenario_calls
         self._log = log
@@ -177,7 +180,8 @@ class ModelServer:
             exchange = kind(Fields(_parsed(await _body(request))))
             with endpoint.waiting() as made:
                 call = await self._call(exchange, arrived_in, phase)
-                made.append(call)
+                if call.request.model not in self._local:  # the speed of this machine is not the system's fault
+                    made.append(call)
             if call.error is not None:
                 raise Refusal(502, f"The model gave no usable reply. {call.error}")
             if exchange.streamed:
@@ -228,8 +232,9 @@ class ModelServer:
         _refuse_uncounted(exchange.body)
         if counts.calls >= self._scenario_calls:
             raise Refusal(429, f"The limit of {self._scenario_calls:,} model calls per scenario is reached.")
+        upstream = self._local.get(model, self._upstream)
         try:
-            request = ModelRequest(endpoint=self._upstream.url, api=exchange.api, body=exchange.body)
+            request = ModelRequest(endpoint=upstream.url, api=exchange.api, body=exchange.body)
             ordinal = counts.ordinal(request.key)
         except (ValidationError, ValueError, RecursionError):
             raise Refusal(400, "The body contains a value that JSON cannot represent. Send plain JSON.") from None
@@ -238,7 +243,7 @@ class ModelServer:
             sentence = f"The system has made {counts.calls:,} model calls in this scenario; further ones are refused."
             self._log("endpoint", sentence, counts.scenario_id or "")
         try:
-            return await self._gateway.pass_on(request, self._upstream, phase, counts.scenario_id, ordinal)
+            return await self._gateway.pass_on(request, upstream, phase, counts.scenario_id, ordinal)
         except MemevalError:
             raise Refusal(503, "memeval stopped this run: no further model call is possible.") from None
 

@@ -2,6 +2,7 @@
 
 import shlex
 
+from memeval.local import is_local
 from memeval.records.imported import Imported
 from memeval.records.run import Run, SystemKind
 from memeval.records.track import Limits
@@ -52,7 +53,11 @@ def _at_endpoints(run: Run, words: list[str]) -> str:
         "MEMEVAL_JUDGE_BASE_URL": run.track.judge_endpoint,
         "MEMEVAL_READER_BASE_URL": run.track.reader_endpoint,
     }
-    where = [f"{name}={shlex.quote(url)}" for name, url in endpoints.items() if url and url != USUAL_ENDPOINT]
+    where = [
+        f"{name}={shlex.quote(url)}"
+        for name, url in endpoints.items()
+        if url and url != USUAL_ENDPOINT and not is_local(url)
+    ]
     return " ".join([*where, shlex.join(words)])
 
 

@@ -16,6 +16,7 @@ from memeval.records.submission import Product
 _LABELS: tuple[tuple[StrEnum, str], ...] = (
     (RankStatus.OVER_ERROR_GATE, "too many errors"),
     (RankStatus.NO_COMPOSITE, "no composite score"),
+    (RankStatus.NOTHING_FOUND, "ingested, nothing found"),
     (RankStatus.UNLABELLED_JUDGE, "judge endpoint unlabelled"),
     (RankStatus.PLUMBING, "smoke test"),
     (RankStatus.NOT_THE_VENDOR, "vendor’s service not used"),

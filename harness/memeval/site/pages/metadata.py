@@ -1,5 +1,6 @@
 """Files that make a release citable and findable: citation, deposit metadata, Croissant descriptions."""
 
+import gzip
 import re
 from collections.abc import Callable, Iterable, Iterator
 
@@ -11,7 +12,7 @@ from memeval.records.errors import MemevalError
 from memeval.records.track import Redistribution
 from memeval.site.model.benchmark_data import BenchmarkData, OpenData
 from memeval.site.model.content import BenchmarkView, SiteModel
-from memeval.site.model.files import Asset, GeneratedFile, shared
+from memeval.site.model.files import LEVEL, Asset, GeneratedFile, shared
 from memeval.site.model.urls import benchmark_url, relative, segment
 from memeval.site.pages.citing import Citation, citation_file, reference_text, works_of, zenodo_metadata
 from memeval.site.pages.croissant import CSV, JSON_LINES, DataField, DataFile, DataSet, croissant
@@ -28,7 +29,7 @@ SCORES_CROISSANT = f"{FOLDER}scores.croissant.json"
 
 _KEYS = (
     DataField("item_id", "Text", "Id of the item."),
-    DataField("scenario_id", "Text", "Id of its scenario in scenarios.jsonl."),
+    DataField("scenario_id", "Text", "Id of its scenario in scenarios.jsonl.gz."),
     DataField("category", "Text", "Its category."),
     DataField("cluster", "Text", "Items of one cluster are not independent."),
 )
@@ -163,15 +164,15 @@ def _generated_data(site: SiteModel, date: str) -> Iterator[Asset]:
         files = []
         for name, rows, fields, meaning in (
             (
-                "scenarios.jsonl",
+                "scenarios.jsonl.gz",
                 _scenarios,
                 _SCENARIOS,
                 "What a system receives: the steps of each scenario, in order.",
             ),
-            ("keys.jsonl", _keys, _KEYS, "The expected answer of each item. A system never receives it."),
+            ("keys.jsonl.gz", _keys, _KEYS, "The expected answer of each item. A system never receives it."),
         ):
             content = _kept_rows(data, name, rows)
-            asset = shared(content, ".jsonl")
+            asset = shared(content, ".jsonl.gz")
             yield asset
             link = ("" if site.version is None else "../") + relative(FOLDER, asset.path)
             files.append(DataFile(name, link, content, JSON_LINES, meaning, fields, fields[0].name))
@@ -182,7 +183,9 @@ def _generated_data(site: SiteModel, date: str) -> Iterator[Asset]:
 def _kept_rows(data: BenchmarkData, name: str, rows: Callable[[Dataset], Iterator[str]]) -> bytes:
 
     def made() -> bytes:
-        return b"" if data.dataset is None else "".join(f"{row}\n" for row in rows(data.dataset)).encode()
+        if data.dataset is None:
+            return b""
+        return gzip.compress("".join(f"{row}\n" for row in rows(data.dataset)).encode(), LEVEL, mtime=0)
 
     return kept_by_name(f"{data.key} {name}", "data", data.depends, made) if data.is_shipped else made()
 

@@ -141,7 +141,7 @@ class Probe:
 
     @property
     def answer(self) -> str:
-        return "no" if self.passed == self.planned else "in part" if self.passed else "yes"
+        return "no" if self.passed == self.planned else "sometimes" if self.passed else "yes"
 
 
 def probes_of(site: SiteModel, standings: Iterable[tuple[BoardTable, BoardRow]]) -> list[Probe]:

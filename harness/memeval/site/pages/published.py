@@ -3,20 +3,30 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from urllib.parse import quote
 
-from memeval.claims.embargo import NOTICE_DAYS
+from memeval.claims.embargo import NOTICE_DAYS, same_files
+from memeval.claims.findings import WITHOUT_JUDGE
 from memeval.claims.store import file_name
 from memeval.leaderboard.board import BoardRow, RankStatus
-from memeval.records.finding import ClaimUnit, ClaimVerdict, JudgeTrials, PublishedClaim, RecountedClaim
+from memeval.records.finding import (
+    ClaimUnit,
+    ClaimVerdict,
+    CountedValue,
+    Evidence,
+    JudgeTrials,
+    PublishedClaim,
+    RecountedClaim,
+)
 from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.regraded import RegradedFile
 from memeval.records.run import Run, SystemKind
 from memeval.records.scores import Interval
+from memeval.records.source import SCALES, Scale
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.model.text import ABSENT, percent
@@ -35,6 +45,12 @@ BADGES = {
     ClaimVerdict.FILE_ABSENT: "note",
     ClaimVerdict.NOT_ATTRIBUTABLE: "note",
 }
+
+NO_NUMBER = "no published number listed"
+"""The evidence of answers without a published score."""
+
+UNJUDGED = frozenset(SCALES[scale] for scale in WITHOUT_JUDGE)
+"""Scales without a judge, in words."""
 
 NO_VERDICT = "no claim to check"
 """In place of a verdict: answers without a published score, and imported runs."""
@@ -141,6 +157,7 @@ class PublishedLine:
             figures = file.figures
             judges = [figures.majority, *figures.judges.values()]
             known = [*(judge.share for judge in judges if judge), *filter(None, [figures.scores.get("accuracy")])]
+            known += [] if file.is_graded else figures.scores.values()
             if known:
                 return f"{percent(known[0])} %"
         return ABSENT
@@ -160,6 +177,73 @@ class PublishedLine:
         known = [f"{recall[1]}_recall@{recall[2]}"] if recall else [] if self.finding else sorted(figures.metrics)
         found = [name for name in known if name in figures.metrics and name not in ("exact", "f1")]
         return (metric_label(found[0]), figures.metrics[found[0]], None) if found else None
+
+
+@dataclass(frozen=True)
+class ClaimFacts:
+    """Who claims a score, on which scale, from how many questions, and what stands behind it."""
+
+    line: PublishedLine
+    stated_by: str
+    benchmark: str
+    scale: str
+    questions: str
+    judges: str
+    rule: str
+    evidence: str
+
+
+def claim_facts(line: PublishedLine) -> ClaimFacts:
+    """Return the facts of a line; what is not known is said in words."""
+    finding, run = line.finding, line.run
+    if finding:
+        return ClaimFacts(
+            line,
+            finding.claim.repository,
+            finding.claim.benchmark,
+            finding.scale,
+            _of(finding.questions, finding.of, finding.other_rows),
+            ", ".join(finding.judges) or _no_judge(finding),
+            finding.rule or "not counted",
+            finding.evidence.value,
+        )
+    if run:
+        claim = run.claimed
+        return ClaimFacts(
+            line,
+            run.origin.source or run.origin.file,
+            line.benchmark,
+            run.metric.value,
+            _of(claim.items if claim else run.answers, run.row.run.track.planned),
+            (claim and claim.judge) or "not stated",
+            "not counted",
+            Evidence.GRADED.value,
+        )
+    file = line.files[0]
+    scale = file.scale or (Scale.YES_NO if file.figures.judges else None)
+    planned = file.planned or (file.counts.matched + len(file.counts.missing) if len(file.parts) == 1 else None)
+    return ClaimFacts(
+        line,
+        file.repository,
+        f"{line.benchmark}, {file.tier}" if file.tier and not file.is_graded else line.benchmark,
+        SCALES[scale] if scale else f"protocol {file.protocol}",
+        _of(file.counts.matched, planned),
+        ", ".join(file.judges.values()) or "not stated",
+        "share of rows with a right verdict" if file.figures.judges else "not counted",
+        f"{NO_NUMBER}; {'answers graded here' if file.is_graded else 'counted from the values in its file'}",
+    )
+
+
+def _no_judge(finding: RecountedClaim) -> str:
+    recipe = finding.claim.recount
+    return "none" if recipe and (recipe.value is CountedValue.RECALL or finding.scale in UNJUDGED) else "not stated"
+
+
+def _of(questions: int | None, planned: int | None, others: int = 0) -> str:
+    if questions is None:
+        return "not stated"
+    words = f"{questions:,} of {planned:,}" if planned is not None else f"{questions:,}"
+    return f"{words}, and {others:,} other rows" if others else words
 
 
 def claimed_text(claim: PublishedClaim) -> str:
@@ -289,6 +373,8 @@ class PublishedPages(Publisher):
                 "pages/published.html",
                 URL,
                 report=report,
+                claims=[claim_facts(line) for line in lines],
+                labels={file_name(file): file.label for file in site.regraded},
                 lines=[(line, products[_key(line.product)]) for line in lines],
                 products=list(products.values()),
                 benchmarks=sorted({line.benchmark for line in lines}),
@@ -298,14 +384,20 @@ class PublishedPages(Publisher):
                 labelled=bool(site.labels),
                 unranked=rules_do_not_rank(site.labels),
             ),
-            headings=(Heading("verdicts", "What the verdicts mean"), Heading("corrections", "Our own corrections"))
+            headings=(
+                Heading("who", "Who claims what"),
+                Heading("verdicts", "What the verdicts mean"),
+                Heading("corrections", "Our own corrections"),
+            )
             if report
             else (),
             words=" ".join(products.values()),
             wide=True,
         )
-        for file in site.regraded:
-            yield self._file(site, file)
+        same = same_files(site.regraded)
+        files = {file_name(file): file for file in site.regraded}
+        for name, file in files.items():
+            yield self._file(site, file, [files[other] for other in same.get(name, ())])
         yield Page(
             url="judges/",
             title="Judges on trial",
@@ -330,17 +422,21 @@ class PublishedPages(Publisher):
             content = json.dumps(report.data(), sort_keys=True, ensure_ascii=False, indent=1) + "\n"
             yield Asset("findings.json", content.encode())
 
-    def _file(self, site: SiteModel, file: RegradedFile) -> Page:
+    def _file(self, site: SiteModel, file: RegradedFile, same: Sequence[RegradedFile]) -> Page:
         url, name = file_url(file), file_name(file)
         findings = site.findings.findings if site.findings else ()
         return Page(
             url=url,
             title=f"{file.label}: published answers",
-            description="Answers that were published elsewhere, graded again here.",
+            description="Answers that were published elsewhere, "
+            + ("graded again here." if file.is_graded else "counted again here."),
             body=render(
                 "pages/published_file.html",
                 url,
                 file=file,
+                same=same,
+                scale=SCALES[file.scale] if file.scale else None,
+                file_url=file_url,
                 waits=site.waits.files.get(name),
                 findings=[one for one in findings if one.claim.recount and name in one.claim.recount.files],
                 ranks=site.regraded_ranks.get(name),

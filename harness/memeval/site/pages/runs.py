@@ -49,6 +49,7 @@ UNRANKED = {
     "awaiting the vendor": "The vendor had neither agreed to a rank nor had 14 days’ notice when the run was accepted.",
     "over the error gate": "More than 2 % of its items failed.",
     "no composite": "At least one category has no score.",
+    "nothing found": "It ingested histories, and no question brought up anything of them.",
     "not the released data": "Its data differs from what the authors of the benchmark released.",
     "unverified data": "The authors of the benchmark publish no digest, so the data cannot be verified.",
     "imported": "Its answers were produced outside memeval. Reader and limits are what their file says.",

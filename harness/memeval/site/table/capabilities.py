@@ -34,6 +34,7 @@ class Able(StrEnum):
     NO = "no"
     FAILS = "fails"
     UNTESTED = "not tested"
+    UNSTATED = "not stated"
 
 
 class Capability(Record):
@@ -170,7 +171,7 @@ def _stated_cells(site: SiteModel, system: SystemIdentity | Submission) -> dict[
 
 
 def _stated(said: str | None, page: str) -> AbleCell:
-    return AbleCell(Able.SAID if said else Able.UNTESTED, said, page)
+    return AbleCell(Able.SAID if said else Able.UNSTATED, said, page)
 
 
 def _tested(site: SiteModel, slug: str, asked: Capability) -> AbleCell:

@@ -9,7 +9,7 @@ from functools import cached_property
 from markupsafe import Markup
 
 from memeval.execution.readers import NATIVE
-from memeval.leaderboard.board import NO_MEMORY, PLUMBING, WORD_SEARCH, BoardRow, BoardTable, RankStatus
+from memeval.leaderboard.board import FILE_GREP, NO_MEMORY, PLUMBING, WORD_SEARCH, BoardRow, BoardTable, RankStatus
 from memeval.leaderboard.overall import overall
 from memeval.leaderboard.ranking import baseline_word
 from memeval.leaderboard.scales import ORACLE
@@ -425,7 +425,9 @@ def _leads(rows: Sequence[OverviewRow], what: str) -> Markup:
         return Markup("{} is the only {} with an overall score ({}).").format(names, what, _index(rows[0].index))
     if len(tied) < 2:
         return Markup("{} leads the {} {}s.").format(names, len(rows), what)
-    return Markup("{} lead the {} {}s: the data do not show which is better.").format(names, len(rows), what)
+    return Markup("{} are tied for first among the {} {}s: the data do not show which is better.").format(
+        names, len(rows), what
+    )
 
 
 def _above(overview: Overview, rows: Sequence[OverviewRow], what: str) -> Markup:
@@ -434,7 +436,9 @@ def _above(overview: Overview, rows: Sequence[OverviewRow], what: str) -> Markup
     if base is None:
         return Markup("")
     plain = "plain keyword search" if base.system in WORD_SEARCH else "the best simple baseline"
-    than = Markup("{}, {} ({})").format(plain, isolated(base.name), _index(base))
+    grep = base.system == FILE_GREP
+    name = Markup("text files searched with grep") if grep else Markup("{}, {}").format(plain, isolated(base.name))
+    than = Markup("{} ({})").format(name, _index(base))
     sorted_out = {word: [row.short for row in rows if row.stands(word)] for word in Against}
     better, even, worse = (sorted_out[word] for word in (Against.BETTER, Against.EVEN, Against.WORSE))
     parts = []
@@ -445,7 +449,7 @@ def _above(overview: Overview, rows: Sequence[OverviewRow], what: str) -> Markup
         parts.append(Markup("{} cannot be told apart from it").format(listed(even)))
     if worse:
         parts.append(Markup("{} {}").format(listed(worse), "scores lower" if len(worse) == 1 else "score lower"))
-    first = Markup("") if better else Markup("No {} is better than {}: ").format(what, than)
+    first = Markup("") if better else Markup("No {} is significantly better than {}: ").format(what, than)
     return first + Markup("; ").join(parts) + "." if parts else Markup("")
 
 

@@ -88,8 +88,8 @@ def reader_ceiling(table: BoardTable) -> Markup | None:
         return None
     score, name = text.percent(oracle.run.scores.composite.value), isolated(oracle.run.system.name)
     return Markup(
-        "Ceiling of the reader: {} %, its score with only the evidence (control {}). "
-        "What is missing to 100 % is lost by the reader."
+        "The reader scores {} % if it gets only the evidence (control {}). What is missing to 100 % is lost by the "
+        "reader, not by a memory."
     ).format(score, name)
 
 
@@ -111,7 +111,7 @@ def _rank(row: BoardRow) -> ColumnReader:
     if row.rank is None:
         return ColumnReader(None)
     best, worst = row.rank.best, row.rank.worst
-    notes = [f"place {row.place}"] if best != worst else []
+    notes = [f"no. {row.place} by score"] if best != worst else []
     if row.spread is not None:
         notes.append(spread_text(row.spread))
     return ColumnReader(float(best), note="; ".join(notes) or None, text=rank_text(row), span=(best, worst))

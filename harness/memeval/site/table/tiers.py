@@ -66,4 +66,4 @@ def detectable_text(table: BoardTable) -> str | None:
     if found.composite is None:
         clusters = text.counted(found.clusters, "cluster")
         return f"No difference can be shown here: the items form {clusters}, and the test needs {LEAST_CLUSTERS}."
-    return f"Differences below {text.percent(found.composite)} points usually cannot be shown here."
+    return f"Two systems that differ by less than {text.percent(found.composite)} points usually tie here."

@@ -130,7 +130,7 @@ def _fetched(address: str, edition: Edition) -> BeaconValue:
 
 
 def _body(address: str, edition: Edition) -> bytes:
-    from memeval.benchmarks.download import opener
+    from memeval.download import opener
 
     if urlsplit(address).scheme not in ("http", "https"):
         raise BadInput("only http and https addresses are supported.", where=address)

@@ -16,7 +16,7 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.readers import reader_named
 from memeval.evaluation.verify.checks.subject import ControlAnswers, NoData, Part, Subject, draw
 from memeval.evaluation.verify.findings import Check, Finding
-from memeval.execution.model_reader import PREFIX
+from memeval.execution.model_reader import PREFIXES
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.steps import ScenarioWork
 from memeval.records.base import Digest, digest_of
@@ -51,7 +51,7 @@ def check_control(subject: Subject, items: int = DRAWN) -> Check | None:
     control = all_controls().get(run.system.slug)
     if run.system.kind is not SystemKind.CONTROL or control is None:
         return None
-    if run.track.reader.startswith(PREFIX):
+    if run.track.reader.startswith(PREFIXES):
         return Check(NAME, not_checked="a model reader wrote the answers")
     if isinstance(session, NoData):
         return Check(NAME, not_checked=session.reason)
@@ -182,7 +182,7 @@ def _others(subject: Subject, session: BenchmarkSession, items: int) -> Iterator
         with contextlib.suppress(MemevalError):
             run = folder.run
             control = all_controls().get(run.system.slug)
-            is_control = run.system.kind is SystemKind.CONTROL and not run.track.reader.startswith(PREFIX)
+            is_control = run.system.kind is SystemKind.CONTROL and not run.track.reader.startswith(PREFIXES)
             if control is None or not is_control or control.view is not View.ALL or folder.path == subject.folder.path:
                 continue
             if run.redistribution is Redistribution.FULL and subject.sessions.of(run.track) is session:

@@ -13,6 +13,7 @@ from memeval.archive.sources import SOURCES, find_sources, source_fault, stored_
 from memeval.benchmarks.registry import PACKAGES, known_ids, origin
 from memeval.evaluation.verify.findings import REMEDY, Check, Finding
 from memeval.execution.preparation import PreparedSystem
+from memeval.local import is_local
 from memeval.records.base import Digest, canonical_json
 from memeval.records.errors import MemevalError
 from memeval.records.run import Run, SystemIdentity, SystemKind, View
@@ -226,7 +227,14 @@ def _methods_of(source: SystemSource) -> ClassMethods | None:
 
 
 def _of_its_day(identity: SystemIdentity, stated: SystemIdentity) -> SystemIdentity:
-    """Return an identity as the memeval of a run recorded it: an older one did not look for ``texts_together``."""
+    """Return an identity as the memeval of a run recorded it.
+
+    An older one did not look for ``texts_together``. The setup of a model on the runner's machine is the runner's word.
+    """
+    if tuple(each.partition("/")[0] if is_local(each) else each for each in stated.declared_models) == (
+        identity.declared_models
+    ):
+        identity = identity.model_copy(update={"declared_models": stated.declared_models})
     if TEXTS_TOGETHER in stated.capabilities:
         return identity
     older = tuple(each for each in identity.capabilities if each != TEXTS_TOGETHER)

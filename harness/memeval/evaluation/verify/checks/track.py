@@ -8,8 +8,11 @@ from memeval.evaluation.judge.judges import judge_of
 from memeval.evaluation.run.readers import choose_reader, reader_named
 from memeval.evaluation.verify.checks.subject import NoData, Subject
 from memeval.evaluation.verify.findings import Check, Finding
-from memeval.execution.model_reader import PREFIX, PROMPT, SEED, SETTINGS, VERSION
+from memeval.execution.model_reader import PREFIXES, PROMPT, SEED, SETTINGS, SETUP, VERSION
 from memeval.execution.readers import NATIVE, NoReader
+from memeval.judging.model import SETUP as JUDGE_SETUP
+from memeval.local import is_local
+from memeval.local.catalogue import address_of
 from memeval.reading import Reader
 from memeval.records.base import digest_bytes, digest_of
 from memeval.records.call import Caller
@@ -28,7 +31,7 @@ def check_track(subject: Subject) -> Check:
 
     The caller of a run may choose reader, judge, prompts of the judge, errata, and the limit ``ask_seconds``.
     """
-    findings = [*_reading(subject), *_judging(subject)]
+    findings = [*_reading(subject), *_judging(subject), *_setups(subject)]
     opened = subject.opened
     if isinstance(opened, NoData):
         if opened.field is None:
@@ -49,7 +52,10 @@ def _finding(subject: Subject, field: str, problem: str) -> Finding:
 
 def _differences(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
     track, benchmark = subject.run.track, session.benchmark.info.id
-    rebuilt = session.track(reader=None, limits=Limits(ask_seconds=track.limits.ask_seconds))
+    limits = Limits(ask_seconds=track.limits.ask_seconds)
+    if is_local(track.reader):  # a model on this machine has a limit of its own
+        limits = limits.model_copy(update={"reader_tokens": track.limits.reader_tokens})
+    rebuilt = session.track(reader=None, limits=limits)
     for field in ("benchmark", "data_digest", "parameters", "tokenizer", "sample", "released"):
         stated, expected = getattr(track, field), getattr(rebuilt, field)
         if stated != expected:
@@ -89,7 +95,7 @@ def _plans(subject: Subject, rebuilt: Track) -> Iterator[Finding]:
 
 def _reading(subject: Subject) -> Iterator[Finding]:
     run, track = subject.run, subject.run.track
-    is_native, is_model = track.reader == NATIVE, track.reader.startswith(PREFIX)
+    is_native, is_model = track.reader == NATIVE, track.reader.startswith(PREFIXES)
     known = None if is_native or is_model else reader_named(track.reader)
     if is_model and not track.reader.endswith(f"@{VERSION}"):
         yield _finding(subject, "reader", f"is {_shown(track.reader)}, but model readers have the version {VERSION}.")
@@ -142,7 +148,7 @@ def _phases(subject: Subject, *, is_native: bool, is_model: bool) -> Iterator[Fi
                 where, f"{row.question_id} has {has} reader call, but the reader is {subject.run.track.reader}."
             )
             return
-    model = subject.run.track.reader.removeprefix(PREFIX).rpartition("@")[0] if is_model else None
+    model = subject.run.track.reader.partition(":")[2].rpartition("@")[0] if is_model else None
     for number, call in enumerate(subject.calls, start=1):
         asked = (call.request.model, call.request.endpoint)
         if call.caller is Caller.READER and asked != (model, subject.run.track.reader_endpoint):
@@ -165,12 +171,31 @@ def _judging(subject: Subject) -> Iterator[Finding]:
         yield Finding(f"{subject.head}: seeds", f"are {run.seeds}, but the judge has {judge.seeds}.", RECORD_A_NEW_RUN)
 
 
+def _setups(subject: Subject) -> Iterator[Finding]:
+    """Check that models on the runner's machine are named with all that decides their answers."""
+    track = subject.run.track
+    texts = {prompt.name: prompt.text for prompt in subject.prompts}
+    for field, name, key in (
+        ("reader_endpoint", track.reader, SETUP),
+        ("judge_endpoint", track.judge, JUDGE_SETUP),
+    ):
+        setup = texts.get(key)
+        if is_local(name) is (setup is None):
+            has = "no setup" if setup is None else f"the setup {key}"
+            yield _finding(subject, "prompts", f"have {has}, but the {field.partition('_')[0]} is {_shown(name)}.")
+        elif setup is not None:
+            model = name.partition(":")[2].rpartition("@")[0]
+            expected, stated = address_of(model, setup), getattr(track, field)
+            if stated != expected:
+                yield _finding(subject, field, f"is {_shown(stated)}, but its setup has {_shown(expected)}.")
+
+
 def _reader_prompts(track: Track) -> dict[str, str]:
     """Return the prompts of a track's reader: its own text, and settings that the caller may choose."""
-    if not track.reader.startswith(PREFIX):
+    if not track.reader.startswith(PREFIXES):
         return {}
     text = files("memeval.execution").joinpath("prompts", "reader.txt").read_bytes()
-    settings = {name: digest for name, digest in track.prompts.items() if name == SETTINGS}
+    settings = {name: digest for name, digest in track.prompts.items() if name in (SETTINGS, SETUP)}
     return settings | {PROMPT: digest_bytes(text)}
 
 
@@ -180,7 +205,7 @@ def _seeds(subject: Subject) -> dict[str, int]:
     judge = {name: seed for name, seed in run.seeds.items() if name == "judge"}
     if run.imported is not None:
         return judge
-    return {"PYTHONHASHSEED": HASH_SEED} | judge | ({"reader": SEED} if run.track.reader.startswith(PREFIX) else {})
+    return {"PYTHONHASHSEED": HASH_SEED} | judge | ({"reader": SEED} if run.track.reader.startswith(PREFIXES) else {})
 
 
 def _shown(value: object) -> str:

@@ -41,7 +41,22 @@ def digest_of_file(path: Path) -> str:
         return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def download(source: Source, folder: Path, progress: Progress) -> Path:
+@dataclass(frozen=True)
+class Remedies:
+    """How a command is told where else the file may be, in its messages."""
+
+    option: str = "--data"
+    """The option that names a copy of the file."""
+    variable: str = "MEMEVAL_DATA"
+    """The environment variable that names another folder."""
+
+
+def download(source: Source, folder: Path, progress: Progress, remedies: Remedies = Remedies()) -> Path:
+    """Download a file into a folder, or resume an interrupted download; a good copy there stays as it is.
+
+    Raises ``BadInput``: the file cannot be had, the disk is full, or size or digest differ. Only a resumable ``.part``
+    file stays.
+    """
     if urlsplit(source.url).scheme not in ("http", "https"):
         raise BadInput(f"{source.url}: only http and https addresses can be downloaded.")
     target = folder / source.filename
@@ -50,7 +65,7 @@ def download(source: Source, folder: Path, progress: Progress) -> Path:
         with locked(folder, busy="another download into this folder is running."):
             if target.is_file() and digest_of_file(target) == source.digest:
                 return target
-            _Download(source, target, progress).run()
+            _Download(source, target, progress, remedies).run()
     except OSError as error:
         if error.errno in _FULL:
             raise BadInput(
@@ -65,6 +80,7 @@ class _Download:
     source: Source
     target: Path
     progress: Progress
+    remedies: Remedies
 
     def run(self) -> None:
         if self._part_size() > self.source.bytes:
@@ -78,7 +94,7 @@ class _Download:
             raise BadInput(
                 f"the download does not match: its digest is {found}, expected {self.source.digest}.",
                 where=self.source.url,
-                remedy="memeval deleted it. Try again later, or give a good copy with --data.",
+                remedy=f"memeval deleted it. Try again later, or give a good copy with {self.remedies.option}.",
             )
         self._part.replace(self.target)
 
@@ -96,7 +112,7 @@ class _Download:
             raise BadInput(
                 f"not enough disk space: {needed / 1e6:,.0f} MB needed, {free / 1e6:,.0f} MB free.",
                 where=self.target.parent,
-                remedy="Free some space, or set MEMEVAL_DATA to another folder.",
+                remedy=f"Free some space, or set {self.remedies.variable} to another folder.",
             )
 
     def _fetch(self) -> None:
@@ -148,7 +164,7 @@ class _Download:
             self._part.unlink(missing_ok=True)
             raise BadInput(
                 f"{self.source.url} has {int(total):,} bytes, expected {self.source.bytes:,}.",
-                remedy="The file has changed on the server. Give a good copy with --data.",
+                remedy=f"The file has changed on the server. Give a good copy with {self.remedies.option}.",
             )
         return start
 
@@ -168,7 +184,8 @@ class _Download:
 
     def _refused(self, status: int) -> BadInput:
         if status in (404, 410):
-            return BadInput(f"file not found ({status}).", where=self.source.url, remedy="Give a copy with --data.")
+            remedy = f"Give a copy with {self.remedies.option}."
+            return BadInput(f"file not found ({status}).", where=self.source.url, remedy=remedy)
         if 300 <= status < 400:
             return BadInput(f"redirects to an address that memeval does not follow ({status}).", where=self.source.url)
         return BadInput(f"the server refused the request ({status}).", where=self.source.url, remedy="Try again later.")
@@ -177,7 +194,9 @@ class _Download:
         if isinstance(reason, BadInput):
             return reason
         return BadInput(
-            f"cannot be reached ({reason}).", where=self.source.url, remedy="Try again, or give a copy with --data."
+            f"cannot be reached ({reason}).",
+            where=self.source.url,
+            remedy=f"Try again, or give a copy with {self.remedies.option}.",
         )
 
 

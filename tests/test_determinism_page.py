@@ -1,0 +1,37 @@
+"""The table of determinism in the guide is that of its file, and what it is measured with."""
+
+import json
+from pathlib import Path
+
+from bench.determinism import END, OUT, PAGE, START, VARIATIONS, requests, table_of, write
+from memeval.tokens import count_tokens
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_the_page_shows_what_was_measured() -> None:
+    tables = json.loads((ROOT / OUT).read_text())
+    assert f"{START}{table_of(tables)}{END}" in (ROOT / PAGE).read_text()
+    for table in tables:
+        assert [row["variation"] for row in table["rows"]] == [variation.name for variation in VARIATIONS]
+        assert table["setup"]["weights"].startswith("sha256:")
+
+
+def test_writing_replaces_the_table_and_nothing_else(tmp_path: Path) -> None:
+    page = tmp_path / "model.md"
+    page.write_text(f"before\n{START}old\n{END}after\n")
+    row = {"variation": "again", "texts_differ": 1, "log_probabilities_differ": 2}
+    table = {"model": "tiny", "requests": 3, "processor": "a processor", "setup": {"engine": "e 1"}, "rows": [{}, row]}
+    write([table], tmp_path / "out.json", page)
+    text = page.read_text()
+    assert text.startswith(f"before\n{START}") and text.endswith(f"{END}after\n")
+    assert "| `tiny` | again | 3 | 1 | 2 |" in text and "old" not in text
+    assert json.loads((tmp_path / "out.json").read_text()) == [table]
+
+
+def test_requests_differ_share_their_instructions_and_are_short() -> None:
+    made = requests(40)
+    texts = [request["messages"][1]["content"] for request in made]
+    assert len(set(texts)) == 40
+    assert len({request["messages"][0]["content"] for request in made}) == 1
+    assert max(count_tokens(made[0]["messages"][0]["content"] + text) for text in texts) <= 160
