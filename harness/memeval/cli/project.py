@@ -43,6 +43,7 @@ FILE_RECORDS = {
     "failures": "failure.Failure",
     "findings": "finding.FindingsReport",
     "grades": "grade.Grade",
+    "history": "history.VersionHistory",
     "items": "items.ItemReport",
     "judgments": "call.Call",
     "label-report": "label.LabelReport",
