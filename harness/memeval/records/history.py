@@ -28,8 +28,10 @@ class ProductVersion(Record):
     """The released version of the product that a run measured, in an environment of the day of its release."""
 
     package: PackageName
+    """Its package, whose versions are counted."""
     version: VersionName
     index: PackageIndex
+    """The index that lists its versions."""
     released: Day | None
     """Date of its release, UTC; ``None`` if the index gives no dates that rise with the versions."""
     form: str
@@ -57,6 +59,8 @@ class VersionOutcome(StrEnum):
     """The adapter loads, but a conformance check fails with it."""
     FAILED_RUN = "failed run"
     """Every benchmark failed."""
+    UNFINISHED = "unfinished"
+    """The command was interrupted here; the same command resumes."""
 
 
 class VersionRun(Record):
@@ -95,6 +99,49 @@ class MeasuredVersion(Record):
     """Time to resolve, install and check it, without the runs; ``None`` if unknown."""
 
 
+class AdapterForm(Record):
+    """A form of the adapter for old versions, which lack an argument or a method that the present adapter uses."""
+
+    versions: str
+    """The versions that it is for, as a version specifier: ``<1``."""
+    file: str
+    """The file, in the folder ``history`` of the submission."""
+    replaces: str | None = None
+    """The file of the submission that it replaces; ``None`` for the file with the adapter class."""
+    both: VersionName | None = None
+    """A version with which this form and the present adapter must give equal rows; ``None`` if there is none."""
+
+
+class HistoryDeclaration(Record):
+    """``history/history.toml`` of a submission: how its old versions are installed and run.
+
+    The folder ``history`` is no part of what the submission runs today, so no digest of it covers the folder.
+    """
+
+    schema_version: int = 1
+    package: PackageName | None = None
+    """The package whose versions are counted; ``None`` for the package of the product."""
+    together: tuple[str, ...] = ()
+    """Other packages of the product: each version takes the newest of its day."""
+    brings: tuple[str, ...] = ()
+    """Packages that the adapter brings: pinned for every version as in today's lock."""
+    forms: tuple[AdapterForm, ...] = ()
+    """Forms of the adapter for old versions, the first that fits a version counts."""
+
+
+class CheckedForm(Record):
+    """A form beside the present adapter on a version that both accept."""
+
+    file: str
+    """The file of the form."""
+    version: VersionName
+    benchmark: str
+    protocol: str
+    tier: str
+    equal: bool
+    """Whether both gave equal rows."""
+
+
 class VersionHistory(Stored):
     """``results/history/SLUG.json``: the chosen versions of a product, oldest first, gaps included.
 
@@ -106,13 +153,17 @@ class VersionHistory(Stored):
     product: str
     """Name of the product."""
     package: PackageName
+    """Its package, whose versions are counted."""
     index: PackageIndex
+    """The index that lists its versions."""
     dated: bool
     """Whether the dates of the index rise with the versions. If not, no version has a date."""
     known_versions: int
     """How many released versions the index listed, without pre-releases and yanked ones."""
     versions: tuple[MeasuredVersion, ...] = ()
     """The chosen versions, oldest first, in the order of their numbers."""
+    forms: tuple[CheckedForm, ...] = ()
+    """The forms of the adapter that were compared with the present one."""
 
     def of(self, version: str) -> MeasuredVersion | None:
         return next((each for each in self.versions if each.version == version), None)
