@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import ClassVar, Self
 
+from pydantic import Field
+
 from memeval.records.base import Digest, Record, ShownName, Slug, Stored, digest_of
 from memeval.records.call import Phase, PhaseUsage
 from memeval.records.history import ProductVersion
@@ -14,6 +16,7 @@ from memeval.records.submission import (
     HostName,
     Product,
     ServiceName,
+    Storage,
     Vendor,
     configuration_text,
 )
@@ -144,6 +147,8 @@ class SystemIdentity(Record):
     services: tuple[ServiceIdentity, ...] = ()
     hosts: tuple[HostUse, ...] = ()
     """Hosts to which its requests were forwarded."""
+    storage: Storage | None = Field(default=None, exclude_if=lambda storage: storage is None)
+    """Its storage folder; left out of the data without one, so that the bytes of older runs stay valid."""
 
     @property
     def configured(self) -> str | None:
