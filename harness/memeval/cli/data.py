@@ -21,7 +21,7 @@ from memeval.records.errors import BadInput, CheckFailed, MemevalError
 
 if TYPE_CHECKING:
     from memeval.benchmarks.base import Benchmark
-    from memeval.benchmarks.licence import Licence
+    from memeval.benchmarks.data import Licence
     from memeval.benchmarks.session import BenchmarkSession
     from memeval.download import Progress
 
@@ -147,7 +147,7 @@ def _print_files(row: dict[str, Any]) -> None:
 def _row(benchmark: Benchmark) -> dict[str, Any]:
     """Return the catalogue entry of a benchmark, with the state of its files on this machine."""
     from memeval.benchmarks.data import locate
-    from memeval.benchmarks.licence import Licence
+    from memeval.benchmarks.data import Licence
     from memeval.benchmarks.registry import origin
 
     info, source = benchmark.info, benchmark.info.source()
@@ -186,7 +186,7 @@ def pull(
     """
     from memeval.benchmarks import find
     from memeval.benchmarks.data import locate, pull
-    from memeval.benchmarks.licence import Licence
+    from memeval.benchmarks.data import Licence
 
     benchmark = find(name)
     info = benchmark.info
