@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import os
 import zlib
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
 import platformdirs
+
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.benchmark import BenchmarkInfo, Source
 from memeval.records.errors import BadInput
-import json
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from memeval.records.benchmark import BenchmarkInfo
 from memeval.storage import write_whole
 
 if TYPE_CHECKING:
     from memeval.download import Progress
+
 
 def data_folder() -> Path:
     """Return the folder of benchmark data: ``MEMEVAL_DATA``, or the user's data folder."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import fsum
+
 from memeval.benchmarks.beam.keys import Ability, Asked, BeamKey, NuggetKey
 from memeval.grading.base import Grader, RuleGrader, first_failure, only, row
 from memeval.grading.evidence import TurnIndex, index_of, measures
@@ -10,8 +11,8 @@ from memeval.keys import AnswerKey, ItemKey
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Scenario
-from memeval.tokens import count_tokens
 from memeval.statistics.agreement import kendall_tau
+from memeval.tokens import count_tokens
 
 DEPTHS = (1, 3, 5, 10, 20)
 

@@ -3,11 +3,27 @@
 Field names and order: xiaowu0162/LongMemEval, ``src/evaluation/evaluate_qa.py`` and ``src/retrieval/run_retrieval.py``.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from pydantic import Field
+
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks.formats.mapped import mapping_of, read_mapped
+from memeval.benchmarks.formats.reading import (
+    UNKNOWN_VERSION,
+    Amount,
+    AnswerFile,
+    ForeignRecord,
+    ImportedAnswers,
+    Name,
+    fitted,
+    refuse,
+)
 from memeval.benchmarks.formats.writing import file_name, judge_model, require_session, sources_of, write_lines
 from memeval.benchmarks.longmemeval.grading import NAMES, OFFICIAL_DEPTHS, corpus
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
@@ -15,19 +31,13 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.grading.base import last_attempts
 from memeval.grading.evidence import TurnIndex
 from memeval.keys import ItemKey
+from memeval.records.base import Share
 from memeval.records.grade import Grade
+from memeval.records.imported import Claim
 from memeval.records.response import Outcome, Response
 from memeval.records.scenario import Ingest, Scenario
-import re
-from collections.abc import Iterator
-from dataclasses import replace
-from pydantic import Field
-from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswers
-from memeval.benchmarks.formats.mapped import mapping_of, read_mapped
-from memeval.benchmarks.formats.reading import Amount, AnswerFile, ForeignRecord, Name, fitted, refuse
-from memeval.records.base import Share
-from memeval.records.imported import Claim
 from memeval.systems.channel import visible
+
 
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write hypotheses and judged hypotheses, or the log of a retrieval run.

@@ -1,33 +1,28 @@
-"""Model calls of workers: made on the machine that started the run, so that one gateway keeps budget, limits and keys."""
+"""Model calls of workers, made where the run was started: one gateway keeps budget, limits, records and keys."""
 
 import asyncio
 import itertools
 import threading
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
-from memeval.execution.cluster.parcel import FromWorker, NodeCall, NodeReply, RunParcel
+
+from memeval.execution.cluster.parcel import FromWorker, NodeCall, NodeReply, RunParcel, TaskEnd
 from memeval.execution.model_reader import ModelReader
 from memeval.execution.preparation import PreparedSystem
 from memeval.execution.readers import READERS
 from memeval.gateway.endpoints import Endpoint
+from memeval.gateway.gateway import Gateway
 from memeval.gateway.serving.model_endpoint import ModelEndpoint
 from memeval.gateway.serving.model_server import ModelServer
 from memeval.gateway.stops import RESUME, GatewayStopped
 from memeval.reading import Reader
 from memeval.records.call import Call, Caller, ModelRequest, Phase
-from memeval.records.errors import MemevalError
-from memeval.systems.sandbox import INSIDE_ORIGIN
-from collections.abc import Callable, Mapping
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from memeval.execution.cluster.parcel import NodeCall, NodeReply, TaskEnd
-from memeval.gateway.gateway import Gateway
-from memeval.records.call import Call, Caller
 from memeval.records.errors import BadInput, MemevalError
+from memeval.systems.sandbox import INSIDE_ORIGIN
 
 T = TypeVar("T")
 
