@@ -103,15 +103,15 @@ def order_agreement(first: Array, second: Array, cluster: Places) -> OrderAgreem
     """
     if first.shape != second.shape or cluster.shape != first.shape[1:]:
         raise ValueError("both scores need the same systems and items, and each item a cluster")
-    both = [_by_cluster(scores, cluster) for scores in (first, second)]
-    whole = float(_taus(*(parts.sum(axis=0)[None] for parts in both), TOLERANCE)[0])
+    one, two = _by_cluster(first, cluster), _by_cluster(second, cluster)
+    whole = float(_taus(one.sum(axis=0)[None], two.sum(axis=0)[None], TOLERANCE)[0])
     if math.isnan(whole):
         return None
-    count = len(both[0])
+    count = len(one)
     if count < FEWEST_CLUSTERS:
         return OrderAgreement(whole, None, None)
     drawn = np.random.default_rng(SEED).multinomial(count, [1 / count] * count, size=DRAWS)
-    taus = _taus(*(drawn @ parts for parts in both), TOLERANCE)
+    taus = _taus(drawn @ one, drawn @ two, TOLERANCE)
     low, high = np.nanquantile(taus, (0.025, 0.975))
     return OrderAgreement(whole, float(low), float(high))
 
@@ -119,7 +119,7 @@ def order_agreement(first: Array, second: Array, cluster: Places) -> OrderAgreem
 def _by_cluster(scores: Array, cluster: Places) -> Array:
     """Return the part of each cluster in the score of each system, shape (clusters, systems)."""
     names, places = np.unique(cluster, return_inverse=True)
-    parts = np.zeros((len(names), len(scores)))
+    parts: Array = np.zeros((len(names), len(scores)))
     np.add.at(parts, places, scores.T)
     return parts
 
@@ -127,10 +127,12 @@ def _by_cluster(scores: Array, cluster: Places) -> Array:
 def _taus(first: Array, second: Array, tolerance: float) -> Array:
     """Return τ-b of each row of two arrays of shape (rows, systems); NaN where it is undefined."""
     one, two = np.triu_indices(first.shape[1], 1)
-    signs = []
+    signs: list[Array] = []
     for values in (first, second):
         apart = values[:, one] - values[:, two]
         signs.append(np.where(np.abs(apart) > tolerance, np.sign(apart), 0.0))
-    apart_both = np.sqrt(np.abs(signs[0]).sum(axis=1) * np.abs(signs[1]).sum(axis=1))
+    pairs: Array = np.sqrt(np.abs(signs[0]).sum(axis=1) * np.abs(signs[1]).sum(axis=1))
     agreeing: Array = (signs[0] * signs[1]).sum(axis=1)
-    return np.divide(agreeing, apart_both, out=np.full(len(first), np.nan), where=apart_both > 0)
+    taus: Array = np.full(len(first), np.nan)
+    np.divide(agreeing, pairs, out=taus, where=pairs > 0)
+    return taus
