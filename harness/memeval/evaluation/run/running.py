@@ -36,6 +36,7 @@ from memeval.local import PREFIX, is_local
 from memeval.local.catalogue import address_of, find_model, setup_of
 from memeval.options import RunOptions as RunOptions
 from memeval.reading import Reader
+from memeval.records.beside import BesideTimes
 from memeval.records.call import Caller, Prompt
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.records.journal import LogLine, Plan
@@ -250,7 +251,29 @@ def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_insta
             progress.stop()
             journal.log(*setting.models.lines())
         rows = _judged(setting, items, journal, own, reader, retried, early)
-        return seal(folder, plan, rows, journal.log_lines, options.concurrency, benchmark_session)
+        beside = _beside(setting, items, reader, new_instance)
+        return seal(folder, plan, rows, journal.log_lines, options.concurrency, benchmark_session, beside)
+
+
+def _beside(
+    setting: _Setting, items: Sequence[ItemKey], reader: Reader | None, new_instance: NewInstance
+) -> BesideTimes | None:
+    """Return the times of a finished run beside a control; ``None`` if they are not wanted or not known."""
+    options = setting.options
+    if not options.times_beside:
+        return None
+    from memeval.evaluation.run.beside import times_beside
+
+    return times_beside(
+        new_instance,
+        setting.benchmark_session,
+        items,
+        reader,
+        options.limits,
+        options.setup,
+        setting.models,
+        setting.progress.note,
+    )
 
 
 def _executor(
