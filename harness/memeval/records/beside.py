@@ -25,7 +25,7 @@ class BesideTimes(Record):
     """Sessions and texts of the conversation."""
     questions: int
     """Questions of the conversation."""
-    ingest: tuple[PairedSeconds, ...]
+    ingest: tuple[PairedSeconds, ...] = Field(min_length=1)
     """Time to ingest the conversation and to finish indexing it, by repeat."""
-    search: tuple[PairedSeconds, ...]
+    search: tuple[PairedSeconds, ...] = Field(min_length=1)
     """Time to answer all questions, without the reader's, by repeat."""

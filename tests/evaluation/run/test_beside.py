@@ -15,7 +15,7 @@ from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import file_source
 from tests.support.tiny import TinyBenchmark
 
-ADAPTER = '''
+ADAPTER = """
 import time
 
 class Slow:
@@ -30,7 +30,7 @@ class Slow:
         return {reply}
     def reset(self):
         self.texts = []
-'''
+"""
 
 SEARCHES = {"method": "search", "more": "k, ", "reply": '[{"text": text} for text in self.texts[:k]]', "fails": ""}
 

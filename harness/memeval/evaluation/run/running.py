@@ -260,7 +260,7 @@ def _beside(
 ) -> BesideTimes | None:
     """Return the times of a finished run beside a control; ``None`` if they are not wanted or not known."""
     options = setting.options
-    if not options.times_beside:
+    if not (options.times_beside or setting.source.product_version):
         return None
     from memeval.evaluation.run.beside import times_beside
 
