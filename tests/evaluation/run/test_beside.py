@@ -35,7 +35,7 @@ class Slow:
 SEARCHES = {"method": "search", "more": "k, ", "reply": '[{"text": text} for text in self.texts[:k]]', "fails": ""}
 
 
-def measured(folder: Path, options: RunOptions | None = None, **adapter: object) -> tuple[Run, list[str]]:
+def measured(folder: Path, options: RunOptions | None = None, /, **adapter: object) -> tuple[Run, list[str]]:
     folder.mkdir(exist_ok=True)
     file = folder / "slow.py"
     file.write_text(ADAPTER.format(**{"ingest": 0.02, "seconds": 0.03} | SEARCHES | adapter), encoding="utf-8")
@@ -93,6 +93,6 @@ def test_times_change_no_answer_and_are_no_part_of_a_comparison(tmp_path: Path) 
     ids=["answers itself", "fails"],
 )
 def test_without_times_a_sentence_says_why(tmp_path: Path, adapter: dict[str, object], note: str) -> None:
-    run, notes = measured(tmp_path, **adapter)
+    run, notes = measured(tmp_path, None, **adapter)
     assert run.beside is None
     assert note in notes
