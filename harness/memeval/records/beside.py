@@ -9,7 +9,9 @@ class PairedSeconds(Record):
     """Seconds of both in one repeat, on a monotonic clock."""
 
     system: float = Field(ge=0)
+    """Seconds of the system."""
     control: float = Field(ge=0)
+    """Seconds of the control."""
 
 
 class BesideTimes(Record):
