@@ -36,6 +36,7 @@ from memeval.local import PREFIX, is_local
 from memeval.local.catalogue import address_of, find_model, setup_of
 from memeval.options import RunOptions as RunOptions
 from memeval.reading import Reader
+from memeval.records.beside import BesideTimes
 from memeval.records.call import Caller, Prompt
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.records.journal import LogLine, Plan
@@ -235,7 +236,27 @@ def _run(setting: _Setting) -> RunFolder:
         executor = _executor(setting, reader, plan.inputs.track.limits.search_items)
         early = _answer_items(setting, executor, items, retryable, journal)
         rows = _graded_rows(setting, items, journal, own, reader, retried, early)
-        return seal(folder, plan, rows, journal.log_lines, options.concurrency, benchmark_session)
+        beside = _beside(setting, items, reader)
+        return seal(folder, plan, rows, journal.log_lines, options.concurrency, benchmark_session, beside)
+
+
+def _beside(setting: _Setting, items: Sequence[ItemKey], reader: Reader | None) -> BesideTimes | None:
+    """Return the times of a finished run beside a control; ``None`` if they are not wanted or not known."""
+    options = setting.options
+    if not (options.times_beside or setting.source.product_version):
+        return None
+    from memeval.evaluation.run.beside import times_beside
+
+    return times_beside(
+        setting.new_instance,
+        setting.benchmark_session,
+        items,
+        reader,
+        options.limits,
+        options.setup,
+        setting.models,
+        setting.progress.note,
+    )
 
 
 def _answer_items(
