@@ -86,7 +86,7 @@ class _Server:
             before = now
 
     def _write(self, texts: Sequence[_Text], tally: _Tally) -> None:
-        if self.in_flight == 1 or not self.memory.system.hello.can("retain"):
+        if self.in_flight == 1 or not self.memory.system.adapter.can("retain"):
             for text in texts:
                 try:
                     self.memory.write(text.written, text.bank, content=text.content)
@@ -103,11 +103,11 @@ class _Server:
 
     def _search(self, texts: Sequence[_Text], tally: _Tally) -> None:
         system = self.memory.system
-        if not system.hello.can("recall"):
+        if not system.adapter.can("recall"):
             calls = [search_call(text.content, FOUND_ITEMS) for text in texts]
         else:
             calls = [recall_call(text.content, FOUND_ITEMS, bank=text.bank) for text in texts]
-        for place, reply in self._replies(calls, min(self.in_flight, system.hello.questions_at_once), tally):
+        for place, reply in self._replies(calls, min(self.in_flight, system.adapter.questions_at_once), tally):
             if isinstance(reply, SystemReply):
                 tally.searched(texts[place], reply.items or ())
             else:
@@ -136,11 +136,11 @@ def apart(trial: Apart, stage: Stage) -> ApartObservation:
     """Run a trial. Raises SystemFailure: the first process did not start."""
     with stage.plain() as ground, ExitStack() as others:
         first = stage.start(ground)
-        hello = first.system.hello
-        banks = hello.can("retain") and hello.can("recall")
+        info = first.system.adapter
+        banks = info.can("retain") and info.can("recall")
         texts = _texts(trial, banks)
         tally = _Tally({text.written.code: text.user for text in texts})
-        in_flight = trial.in_flight if hello.can("texts_together") else 1
+        in_flight = trial.in_flight if info.can("texts_together") else 1
         servers = [_Server(first, in_flight)]
         if trial.servers is Servers.TWO:
             try:

@@ -44,7 +44,7 @@ def freshness(trial: Freshness, stage: Stage) -> FreshnessObservation:
     with stage.plain() as ground:
         stage.put_stored(trial.stored, ground)
         writer = stage.start(ground)
-        if trial.change is not Change.ADDED and not writer.system.hello.can("forget"):
+        if trial.change is not Change.ADDED and not writer.system.adapter.can("forget"):
             raise AdapterMisbehaved("The system has no forget, which trials of updates and deletions need.")
         seen, awaited, error, opened = _Seen(), list[_Awaited](), None, True
         try:
