@@ -25,10 +25,10 @@ ROWS = [{"id": f"q{n}", "text": "naïve “quotes” 😀 " * n, "parts": [{"id"
 
 @pytest.fixture(autouse=True)
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Return memeval's data folder, in which an index of any file is kept."""
-    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
+    """Return memeval's cache folder, in which an index of any file is kept."""
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(large, "KEPT_FROM_BYTES", 0)
-    return tmp_path / "data"
+    return tmp_path / "cache"
 
 
 def whole(row: dict[str, Any]) -> dict[str, Any]:
@@ -251,7 +251,7 @@ def test_a_small_file_needs_no_index(tmp_path: Path, folder: Path, monkeypatch: 
     assert indexes(folder) == []
 
 
-def test_where_the_data_folder_cannot_be_written_the_file_opens_all_the_same(tmp_path: Path, folder: Path) -> None:
+def test_where_the_cache_cannot_be_written_the_file_opens_all_the_same(tmp_path: Path, folder: Path) -> None:
     folder.write_bytes(b"a file stands where the folder would be")
     path = written(tmp_path / "rows.json", ROWS)
     assert opened(path).heads == opened(path).heads == tuple(ROWS)

@@ -193,11 +193,14 @@ def test_verify_says_that_a_file_of_the_right_shape_is_no_released_one(call: Cal
     assert code == ExitCode.CHECK_FAILED and "is not the released 'oracle'" in err
 
 
-def test_verify_reads_the_bytes_and_believes_no_index(call: Call, folder: Path, tmp_path: Path) -> None:
+def test_verify_reads_the_bytes_and_believes_no_index(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "cache"))
     copy = tmp_path / "copy.json"
     copy.write_bytes(json.dumps(rows()[1:]).encode())
     call("verify", "longmemeval", "--data", str(copy))
-    (index,) = (folder / "indexes").iterdir()
+    (index,) = (tmp_path / "cache" / "indexes").iterdir()
     index.write_text(index.read_text().replace(digest_bytes(copy.read_bytes()), digest_bytes(BYTES)))
     code, _, err = call("verify", "longmemeval", "--data", str(copy))
     assert (

@@ -20,10 +20,9 @@ from typing import Any, NoReturn
 
 from pydantic_core import from_json
 
-from memeval.benchmarks.data import data_folder
 from memeval.records.base import Digest
 from memeval.records.errors import BadInput
-from memeval.storage import locked, write_whole
+from memeval.storage import cache_home, locked, write_whole
 
 Head = Callable[[Any], dict[str, Any]]
 """Returns the summary of an element, as plain JSON data; may raise ``BadInput``."""
@@ -274,7 +273,7 @@ def _stamp(handle: int) -> _Stamp:
 def _index_path(path: Path, kind: str) -> Path:
     """Return the path of an index: one per file and kind, so the index of a changed file replaces the old one."""
     name = hashlib.sha256(f"{kind}\0{path.resolve()}".encode()).hexdigest()[:32]
-    return data_folder() / "indexes" / f"{name}.jsonl"
+    return cache_home() / "indexes" / f"{name}.jsonl"
 
 
 def _header(path: Path, kind: str, stamp: _Stamp, digest: Digest, body: bytes) -> bytes:

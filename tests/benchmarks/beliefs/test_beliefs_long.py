@@ -40,10 +40,10 @@ def source(tier: str, protocol: str = "retrieval", seed: int = 42) -> LongBelief
 
 
 @pytest.fixture
-def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder without surveys."""
-    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
-    return tmp_path / "data"
+def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache without surveys."""
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 def keys_of(history: LongHistory) -> list[EvidenceKey]:
@@ -61,14 +61,14 @@ def openings() -> set[str]:
 
 
 @pytest.mark.parametrize("protocol", list(DIGESTS_10K))
-def test_the_data_is_what_it_was(data_folder: Path, protocol: str) -> None:
+def test_the_data_is_what_it_was(cache_folder: Path, protocol: str) -> None:
     made = store_survey(source("10k", protocol))
     lives.cache_clear()
     assert survey(source("10k", protocol)) == made
     assert made.digest == DIGESTS_10K[protocol]
     assert all(abs(tokens - SIZES["10k"]) <= SIZES["10k"] / 100 for tokens in made.tokens)
-    assert [path.relative_to(data_folder).as_posix() for path in data_folder.rglob("*.json")] == [
-        f"beliefs-2/{protocol}/surveyed-10k-42.json"
+    assert [path.relative_to(cache_folder).as_posix() for path in cache_folder.rglob("*.json")] == [
+        f"surveys/beliefs-2/{protocol}/10k-42.json"
     ]
 
 
@@ -180,7 +180,7 @@ def test_what_a_tier_cannot_be_opened_with_is_refused(
         BenchmarkSession.open(BENCHMARK, parameters=parameters, protocol=protocol, tier="10k")
 
 
-def test_the_expected_turns_earn_everything_and_the_run_verifies(data_folder: Path, tmp_path: Path) -> None:
+def test_the_expected_turns_earn_everything_and_the_run_verifies(cache_folder: Path, tmp_path: Path) -> None:
     results = tmp_path / "results"
     (folder,) = api.run(
         "expected-turns", "beliefs@2", options=api.RunOptions(results=results, protocol="retrieval", tier="10k")

@@ -135,8 +135,8 @@ def test_a_tier_that_there_is_not_is_refused_with_those_that_there_are() -> None
 
 WORDING = wording("full")
 SOURCE = LongBeliefs(42, "10k", "judge", WORDING, searched=False)
-KEPT = Path("beliefs-2") / "judge" / "surveyed-10k-42.json"
-"""The file of its survey in the data folder."""
+KEPT = Path("surveys") / "beliefs-2" / "judge" / "10k-42.json"
+"""The file of its survey in the cache."""
 
 
 @pytest.fixture(scope="module")
@@ -153,9 +153,9 @@ def none_included(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey, none_included: None) -> Path:
-    """The file in which it is kept, in a data folder of its own."""
-    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
-    path = tmp_path / "data" / KEPT
+    """The file in which it is kept, in a cache of its own."""
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "cache" / KEPT
     path.parent.mkdir(parents=True)
     path.write_text(known.to_json())
     return path
@@ -203,14 +203,14 @@ def test_where_nothing_can_be_kept_all_is_gone_through_each_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey, none_included: None
 ) -> None:
     (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "file"))
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "file"))
     assert surveyed(SOURCE) == known
 
 
 def test_what_memeval_includes_is_current_and_what_a_pass_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey
 ) -> None:
-    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path))
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path))
     monkeypatch.setattr(surveying, "survey", never)
     try:
         sources = [dataset.source for dataset in datasets()]
@@ -240,13 +240,13 @@ def test_the_command_writes_what_is_missing_and_leaves_what_is_current(
 def test_an_included_survey_of_other_code_or_damaged_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey
 ) -> None:
-    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "cache"))
     file = tmp_path / "10k-42.json"
     monkeypatch.setattr(surveying, "included", lambda source: file)
     for wrong in (known.to_json().replace(known.made_by, "sha256:" + "0" * 64), known.to_json()[:-9], ""):
         file.write_text(wrong)
         assert surveyed(SOURCE) == known
-        (tmp_path / "data" / KEPT).unlink()
+        (tmp_path / "cache" / KEPT).unlink()
 
 
 def test_a_changed_word_is_other_code(tmp_path: Path) -> None:

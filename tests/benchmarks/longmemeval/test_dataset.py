@@ -202,7 +202,7 @@ def test_a_long_session_of_unusual_text_comes_through_whole(tmp_path: Path) -> N
 
 @pytest.fixture
 def kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "indexes"))
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.mark.usefixtures("kept_apart")

@@ -17,6 +17,7 @@ from memeval.benchmarks.memorycd.keys import DOMAINS
 from memeval.benchmarks.memorycd.metadata import Catalogue, Product, read_metadata
 from memeval.benchmarks.memorycd.users import History, Interaction, SplitSetting, Users, read_users, split
 from memeval.records.errors import BadInput
+from memeval.storage import cache_home
 from tests.support.memorycd import users, write_lines
 
 REMEDY = "Fetch it."
@@ -196,7 +197,7 @@ def test_a_bad_file_gets_a_sentence(tmp_path: Path, name: str, change: Callable[
     with pytest.raises(BadInput, match=sentence) as caught:
         read(path)
     assert str(caught.value).startswith(str(path)) and str(caught.value).endswith(REMEDY)
-    assert not list(Path(os.environ["MEMEVAL_DATA"]).rglob("*.part"))
+    assert not list(cache_home().rglob("*.part"))
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
@@ -240,8 +241,8 @@ def test_a_damaged_index_is_named(tmp_path: Path) -> None:
 
 
 def test_where_no_index_can_be_stored_a_sentence_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "data").write_text("a file, and no folder")
-    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
+    (tmp_path / "cache").write_text("a file, and no folder")
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "cache"))
     with pytest.raises(BadInput, match="cannot store an index of the file"):
         read(write_lines(tmp_path / "users.jsonl", users(3)))
 

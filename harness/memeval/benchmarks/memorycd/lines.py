@@ -17,10 +17,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from memeval.benchmarks.data import data_folder
 from memeval.records.base import Digest, misfit
 from memeval.records.errors import BadInput
-from memeval.storage import locked
+from memeval.storage import cache_home, locked
 
 LARGEST_LINE_BYTES = 256 << 20
 """Largest accepted line. The longest known history has a few MB."""
@@ -164,7 +163,7 @@ def index_of(path: Path, kind: str, reading: FillTables, remedy: str) -> Index:
         raise BadInput(f"cannot read the file ({error.strerror}).", where=path, remedy=remedy) from None
     found.update(kind.encode())
     name = f"{kind.partition('@')[0]}-{found.hexdigest()[:_KEPT_NAME]}.sqlite"
-    index_path = data_folder() / "indexes" / name
+    index_path = cache_home() / "indexes" / name
     try:
         index_path.parent.mkdir(parents=True, exist_ok=True)
         with locked(index_path.parent):
@@ -174,7 +173,7 @@ def index_of(path: Path, kind: str, reading: FillTables, remedy: str) -> Index:
         raise BadInput(
             f"cannot store an index of the file ({error}).",
             where=path,
-            remedy="Free some space, or set MEMEVAL_DATA to another folder.",
+            remedy="Free some space, or set MEMEVAL_CACHE to another folder.",
         ) from None
     tables = _opened(index_path)
     try:

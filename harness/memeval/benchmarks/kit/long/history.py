@@ -191,7 +191,7 @@ Part = tuple[str, Sequence[HistoryLife], FillerSessions]
 class LongSource(ABC):
     prefix: str
     folder: str
-    """Folder of stored surveys, in the data folder."""
+    """Folder of stored surveys, in the folder `surveys` of the cache."""
     included: str
     """Folder of the surveys that memeval includes, in the package memeval."""
     code: tuple[str, ...]

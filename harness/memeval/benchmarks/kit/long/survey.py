@@ -15,7 +15,6 @@ from itertools import chain, count, pairwise
 from pathlib import Path
 
 from memeval.benchmarks.base import Dataset
-from memeval.benchmarks.data import data_folder
 from memeval.benchmarks.kit.checks import BrokenRule, says
 from memeval.benchmarks.kit.long.history import FillerSessions, HistoryLife, LongHistory, LongSource, ordinal
 from memeval.benchmarks.kit.talk import DraftTurn
@@ -23,7 +22,7 @@ from memeval.keys import ItemKey
 from memeval.records.base import Digest, Stored
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 from memeval.records.scenario import Scenario
-from memeval.storage import write_whole
+from memeval.storage import cache_home, write_whole
 from memeval.tokens import count_tokens, tokenizer_name
 
 MADE_BY = ("benchmarks/kit", "keys", "records/base.py", "records/scenario.py")
@@ -184,7 +183,7 @@ def _fit(filler: FillerSessions, lives: Sequence[HistoryLife], size: int) -> tup
 
 
 def _path(source: LongSource) -> Path:
-    return data_folder() / source.folder / f"surveyed-{source.tier}-{source.seed}.json"
+    return cache_home() / "surveys" / source.folder / f"{source.tier}-{source.seed}.json"
 
 
 class LongDataset(Dataset):
