@@ -43,6 +43,8 @@ FILE_RECORDS = {
     "failures": "failure.Failure",
     "findings": "finding.FindingsReport",
     "grades": "grade.Grade",
+    "history": "history.VersionHistory",
+    "history-declaration": "history.HistoryDeclaration",
     "items": "items.ItemReport",
     "judgments": "call.Call",
     "label-report": "label.LabelReport",
@@ -137,11 +139,12 @@ def schema(
 
 def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.finding import ClaimsFile, CorrectionsFile
+    from memeval.records.history import HistoryDeclaration
     from memeval.records.schema import json_schema
     from memeval.records.settings import Settings
     from memeval.records.submission import Submission
 
-    written_by_hand = Settings, Submission, ClaimsFile, CorrectionsFile
+    written_by_hand = Settings, Submission, ClaimsFile, CorrectionsFile, HistoryDeclaration
     return {
         name: json_schema(model, "validation" if model in written_by_hand else "serialization")
         for name, model in file_records().items()

@@ -5,6 +5,7 @@ from typing import ClassVar, Self
 
 from memeval.records.base import Digest, Record, ShownName, Slug, Stored, digest_of
 from memeval.records.call import Phase, PhaseUsage
+from memeval.records.history import ProductVersion
 from memeval.records.imported import Imported
 from memeval.records.scores import Scores
 from memeval.records.submission import (
@@ -347,6 +348,9 @@ class Run(Stored):
     answers_from: str | None = None
     """The run whose stored responses another judge graded; ``None`` if this run made its own answers."""
     imported: Imported | None = None
+    product_version: ProductVersion | None = None
+    """The released version of the product that ran, in a history of versions; ``None`` for all other runs. A run with
+    it is on no board: it is never ranked, and never the current row of its system."""
     replayed: bool = False
     """Whether the record answered all model calls. Such a run is not an independent repetition."""
     coverage: Coverage

@@ -348,6 +348,7 @@ def _plan(
         harness=harness(inputs.track.benchmark),
         seeds={"PYTHONHASHSEED": HASH_SEED} | setting.judge.seeds | ({"reader": SEED} if has_model_reader else {}),
         carries_over=retried.run.run_id if retried else None,
+        product_version=setting.source.product_version,
         replayed=setting.options.models.replay is not None,
     )
 
