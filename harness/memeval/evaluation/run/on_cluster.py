@@ -67,8 +67,8 @@ def cluster_executor(
     ``readings``: how many questions a reader with a model answers at the same time. Raises ``BadInput`` if the reader
     belongs to a benchmark.
     """
-    from memeval.execution.cluster.calls import RunModels
     from memeval.execution.cluster.executor import DaskExecutor
+    from memeval.execution.cluster.node_models import RunModels
     from memeval.execution.cluster.parcel import ModelUse, RunParcel, SystemParcel, own_versions
 
     allowed: dict[Caller, tuple[Endpoint, tuple[str, ...]]] = {}
