@@ -35,7 +35,9 @@ class Freshness(Trial):
 
     step: Literal["freshness"] = "freshness"
     onlooker: Onlooker
+    """Which process looks for the changes."""
     change: Change
+    """What happens to each text."""
     changes: int = Field(ge=1)
     """Number of texts that are changed."""
     seconds: float = Field(gt=0)
@@ -79,7 +81,9 @@ class Apart(Trial):
 
     step: Literal["apart"] = "apart"
     servers: Servers
+    """Which processes serve them."""
     users: int = Field(ge=2, le=64)
+    """Number of users."""
     writes: int = Field(ge=1)
     """Number of texts that each user writes."""
     in_flight: int = Field(ge=1, le=64)
