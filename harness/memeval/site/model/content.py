@@ -159,7 +159,11 @@ class BenchmarkView:
         protocol = self.protocol(track)
         first = self.info.protocols[0].name if self.info else track.protocol
         asked = [] if track.protocol == first else [f"protocol: {protocol.title if protocol else track.protocol}"]
-        size = f"all {track.planned} questions" if track.tier == "full" else f"{track.planned} questions ({track.tier})"
+        size = (
+            f"all {count(track.planned)} questions"
+            if track.tier == "full"
+            else f"{track.planned} questions ({track.tier})"
+        )
         return " · ".join([self.answers(track), judge_label(track), *asked, size])
 
     def answers(self, track: Track) -> str:
