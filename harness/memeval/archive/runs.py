@@ -37,6 +37,9 @@ ROW_FILES = (
 
 LARGEST_HEAD = 64_000_000
 
+HISTORY = "history"
+"""The folder of the runs of released versions, inside a results folder. None of them is on a board."""
+
 
 @dataclass(frozen=True)
 class RunFolder:
@@ -139,6 +142,12 @@ def sealed_runs(results: Path) -> list[RunFolder]:
     return [RunFolder(head.parent) for head in listed(results, "*/*/*/run.json") if not is_in_source(head)]
 
 
+def history_runs(results: Path, slug: str = "*") -> list[RunFolder]:
+    """Return the runs of released versions: ``history/<slug>/<version>/<benchmark>/<slug>/<run_id>``."""
+    heads = listed(results / HISTORY, f"{slug}/*/*/*/*/run.json")
+    return [RunFolder(head.parent) for head in heads if not is_in_source(head)]
+
+
 def runs_under(path: Path) -> list[RunFolder]:
     """Return the runs at or under a path: a run's folder, or any folder above runs.
 
@@ -156,7 +165,8 @@ def find_run(results: Path, named: str) -> RunFolder:
     path = Path(named)
     if (path / "run.json").is_file():
         return RunFolder(path)
-    found = [folder for folder in sealed_runs(results) if folder.path.name == named]
+    every = (*sealed_runs(results), *history_runs(results))
+    found = [folder for folder in every if folder.path.name == named]
     if len(found) > 1:
         raise BadInput(f"run {named} is in several folders of {results}.", remedy="Name the folder.")
     if not found:

@@ -127,8 +127,11 @@ class Answers:
         self._delivered: dict[str, tuple[str, ...]] = {}
         self.contexts: dict[str, list[Context]] = {}
 
-    def response(self, received: Received) -> Callable[[], Response]:
-        """Return a function that lets the reader answer, and returns the response. It can run in another thread."""
+    def begin_response(self, received: Received) -> Callable[[], Response]:
+        """Store the context of a reply. Returns a function that makes the response, for which the reader answers.
+
+        A reader with a model takes long, so that function may run in another thread while further questions are asked.
+        """
         step, item_id, result = received.step, received.item_id, received.result
         reply = result if isinstance(result, SystemReply) else None
         outcome, error = Outcome.OK, None

@@ -198,14 +198,14 @@ class Board:
 def build_board(
     folders: Iterable[RunFolder], ledger: Ledger, traces: Traces | None = None, *, compare_responses: bool = True
 ) -> Board:
-    """Assign every run to its track, and rank the runs that qualify.
+    """Assign every run to its track, and rank the runs that qualify. Runs of released versions are left out.
 
     ``traces``: what is known of the responses already, and receives what is read. ``compare_responses``: whether to
     search for copied responses, which takes most of the time; else runs have no marks that need other runs. Raises
     ``BadInput`` if a run or the ledger cannot be read.
     """
     entries = tuple(ledger.entries())
-    folders = list(folders)
+    folders = [folder for folder in folders if folder.run.product_version is None]
     across = marks_across(folders if compare_responses else [], entries, traces)
     of_run: dict[str | None, list[LedgerEntry]] = defaultdict(list)
     for entry in entries:

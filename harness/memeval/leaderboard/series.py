@@ -55,9 +55,10 @@ def started_at(run: Run) -> datetime | None:
 def history_of(runs: Iterable[Run], entries: Iterable[LedgerEntry] = ()) -> History:
     """Assign runs, in any order, to series: each keeps its track.
 
-    Invalidated and partial runs are left out, and so are runs that were superseded by a run on the same track.
+    Invalidated and partial runs are left out, and so are runs that were superseded by a run on the same track. Runs of
+    released versions have a history of their own.
     """
-    listed = list(runs)
+    listed = [run for run in runs if run.product_version is None]
     left_out: Counter[LeftOut] = Counter()
     dated: list[tuple[datetime, Run]] = []
     superseded, reasons = _withdrawn(listed, entries)

@@ -1,6 +1,7 @@
 """``plan.json``, the head of an unfinished run; ``log.jsonl``, its event log; and the lines of archive and queue."""
 
 from memeval.records.base import Stored
+from memeval.records.history import ProductVersion
 from memeval.records.imported import Imported
 from memeval.records.run import Harness, Inputs, Isolation, Network, SystemIdentity
 from memeval.records.track import Redistribution
@@ -41,6 +42,8 @@ class Plan(Stored):
     answers_from: str | None = None
     """The run whose stored responses are graded again; ``None`` if this run makes its own answers."""
     imported: Imported | None = None
+    product_version: ProductVersion | None = None
+    """The released version of the product, in a history of versions; ``None`` for all other runs."""
     replayed: bool = False
     """Whether all model calls are answered from a record."""
 

@@ -6,7 +6,9 @@ from typing import ClassVar, Self
 from pydantic import Field
 
 from memeval.records.base import Digest, Record, ShownName, Slug, Stored, digest_of
+from memeval.records.beside import BesideTimes
 from memeval.records.call import Phase, PhaseUsage
+from memeval.records.history import ProductVersion
 from memeval.records.imported import Imported
 from memeval.records.scores import Scores
 from memeval.records.submission import (
@@ -321,7 +323,7 @@ class Run(Stored):
     """The head of a sealed run. It holds the digests of the row files in the same folder."""
 
     VOLATILE: ClassVar[frozenset[str]] = frozenset(
-        {"run_id", "timing", "harness", "files", "isolation", "network", "sandbox", "crashes"}
+        {"run_id", "timing", "beside", "harness", "files", "isolation", "network", "sandbox", "crashes"}
     )
     """See :class:`Stored`."""
 
@@ -341,6 +343,8 @@ class Run(Stored):
     seeds: dict[str, int]
     timing: Timing
     """Start, end and durations. Comparisons ignore them."""
+    beside: BesideTimes | None = None
+    """Its times beside a control; ``None`` if they were not measured. Comparisons ignore them."""
     tokens: Tokens
     """Context tokens."""
     cost: Cost
@@ -352,6 +356,9 @@ class Run(Stored):
     answers_from: str | None = None
     """The run whose stored responses another judge graded; ``None`` if this run made its own answers."""
     imported: Imported | None = None
+    product_version: ProductVersion | None = None
+    """The released version of the product that ran, in a history of versions; ``None`` for all other runs. A run with
+    it is on no board: it is never ranked, and never the current row of its system."""
     replayed: bool = False
     """Whether the record answered all model calls. Such a run is not an independent repetition."""
     coverage: Coverage

@@ -110,7 +110,7 @@ class LiveSystem(SystemProcess):
                 self._waiting.clear()
                 answer_all(self._calls, requests, self._add_reply)
             else:
-                self._add_reply(self._calls.answer(self._waiting.popleft()))
+                self._add_reply(self._calls.reply(self._waiting.popleft()))
         return self._replies.popleft()
 
     def _line_within(self, call: str, seconds: float) -> bytes | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from memeval.records.base import SLUG, Digest
 from memeval.records.base import SLUG_LENGTH as SLUG_LENGTH
 from memeval.records.errors import BadInput, did_you_mean
+from memeval.records.history import ProductVersion
 from memeval.records.run import SystemKind, View
 from memeval.records.submission import Submission, variant_slug
 from memeval.systems.channel import visible
@@ -45,6 +46,8 @@ class SystemSource:
     submission: Submission | None = None
     variant: str | None = None
     control: Control | None = None
+    product_version: ProductVersion | None = None
+    """The released version of the product, in a history of versions; ``None`` for all other runs."""
 
     @property
     def parameters(self) -> Mapping[str, str | int | float | bool]:

@@ -109,7 +109,7 @@ def _graded(
 
     ``delivered``: returns the contexts of responses; ``None`` for a grader that does not look at contexts.
     """
-    grader, corrections = benchmark_session.graders[item.category], benchmark_session.corrections()
+    grader, corrections = benchmark_session.graders[item.category], benchmark_session.corrections
 
     def graded(key: ItemKey) -> Grade:
         with _naming(benchmark_session, grader, item):
@@ -180,7 +180,7 @@ def cases_of(
     All cases are in memory at once, so they leave out the histories, which no model judge receives.
     """
     last = _graded_answers(responses)
-    corrections = benchmark_session.corrections()
+    corrections = benchmark_session.corrections
     cases: list[Case] = []
     for item, scenario in _with_scenarios(benchmark_session, (item for item in items if is_done(item, last))):
         grader, given = benchmark_session.graders[item.category], [last[question] for question in item.question_ids]

@@ -104,6 +104,7 @@ def _folder(system_folder: Path, run: Run, inputs: Inputs, judge: ChosenJudge, f
             seeds={name: seed for name, seed in run.seeds.items() if name != "judge"} | judge.seeds,
             answers_from=run.run_id,
             imported=run.imported,
+            product_version=run.product_version,
             replayed=run.replayed,
         ),
     )

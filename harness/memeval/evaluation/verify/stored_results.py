@@ -6,9 +6,10 @@ from pathlib import Path
 
 from memeval.archive.audits import stored_audits
 from memeval.archive.conformance import report_files
+from memeval.archive.histories import history_faults
 from memeval.archive.ledger import Ledger
 from memeval.archive.matrices import MatrixFolder, files_of, stored_matrices
-from memeval.archive.runs import RunFolder, runs_under
+from memeval.archive.runs import HISTORY, RunFolder, runs_under
 from memeval.archive.sources import SOURCES
 from memeval.evaluation.plan.matrix import CellOutcome, matrix_of
 from memeval.evaluation.verify.checks import files, systems
@@ -42,6 +43,10 @@ def checks_of_results(path: Path, reader: RowsReader | None = None, jobs: int = 
     checks += [Check("matrices", tuple(verify_matrix(matrix, path))) for matrix in stored_matrices(path)]
     if (path / SOURCES).is_dir():
         checks.append(Check(SOURCES, tuple(systems.check_sources(path))))
+    if (path / HISTORY).is_dir():
+        faults = [Finding(str(fault.where), fault.problem, fault.remedy or REMEDY) for fault in history_faults(path)]
+        of_versions = [found for each in sorted((path / HISTORY).glob("*/*")) for found in systems.check_sources(each)]
+        checks.append(Check(HISTORY, (*faults, *of_versions)))
     return [*checks, Check("ledger", tuple(_ledger(ledger, folders)))] if ledger.path.exists() else checks
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from memeval.archive.rows import inner_digest
-from memeval.archive.runs import ROW_FILES, RunFolder
+from memeval.archive.runs import HISTORY, ROW_FILES, RunFolder
 from memeval.evaluation.verify.findings import REMEDY, Check, Finding
 from memeval.records.errors import MemevalError
 from memeval.records.run import FileDigest, Inputs, Isolation, Network, Run, SystemKind
@@ -47,6 +47,20 @@ def _identity(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
             f"the run belongs in {'/'.join(expected)}, not in {'/'.join(actual)}.",
             "Move the folder back.",
         )
+    yield from _released_version(folder, run, head)
+
+
+def _released_version(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
+    stated, product = run.product_version, run.system.product
+    if stated is None:
+        return
+    if product is None or (product.package, product.version) != (stated.package, stated.version):
+        ran = "no product" if product is None else f"{product.package} {product.version}"
+        yield Finding(f"{head}: product_version", f"is {stated.package} {stated.version}, but the system is {ran}.")
+    expected = (HISTORY, run.system.slug, stated.version)
+    if folder.path.resolve().parts[-6:-3] != expected:
+        problem = f"a run of a released version belongs in {'/'.join(expected)}."
+        yield Finding(str(folder.path), problem, "Move the folder back.")
 
 
 def _files(folder: RunFolder, run: Run, head: str, digests: Mapping[str, FileDigest]) -> Iterator[Finding]:
