@@ -14,18 +14,12 @@ from memeval.execution.trials.crash import crash
 from memeval.execution.trials.stage import Stage
 from memeval.records.base import Record
 from memeval.records.response import Outcome, Response, Timings
-from memeval.records.scenario import Scenario
 from memeval.records.trials import Crash, Trial
 from memeval.systems.errors import SystemFailure
 from memeval.systems.process import SystemProcess
 
 TRIALS: dict[type[Trial], Callable[[Any, Stage], Record]] = {Crash: crash}
 """The function of each kind of trial; it returns the observation, and raises SystemFailure if the trial cannot be."""
-
-
-def is_trial(scenario: Scenario) -> bool:
-    """Whether a scenario consists of trials."""
-    return not scenario.is_streamed and bool(scenario.steps) and isinstance(scenario.steps[0], Trial)
 
 
 class TrialRunner:
