@@ -174,8 +174,8 @@ class ScenarioRunner:
                 yield self._failed(current, stop.items or tuple(open_items), stop.failure)
 
     def _run_trials(self, work: ScenarioWork) -> Iterator[FinishedItems]:
-        self._endpoint.enter(self._scenario_id)
-        self._endpoint.in_phase(Phase.INGEST)
+        self._model_access.enter(self._scenario_id)
+        self._model_access.in_phase(Phase.INGEST)
         if self._trials is None:
             self._trials = TrialRunner(self._system, self._stopped, self._log)
         for finished in self._trials.run(work):

@@ -26,9 +26,8 @@ needs_disk = pytest.mark.skipif(why_no_disk() is not None, reason=f"no power cut
 
 
 def trial(fault: CrashFault, during: Activity = Activity.WRITING, **changed: int | float) -> Crash:
-    return Crash(
-        question_id="q", question="", seed=7, fault=fault, during=during, **{"writes": 21, "moment": 0.6, **changed}
-    )
+    made = Crash(question_id="q", question="", seed=7, fault=fault, during=during, writes=21, moment=0.6)
+    return made.model_copy(update=changed)
 
 
 def observed(launch: Launch, *trials: Crash) -> Iterator[CrashObservation]:
