@@ -59,7 +59,7 @@ class ReplyingProcess:
         self._number = 0
         self.storage: Path | None = None
         """The storage folder for the next start; ``None`` for one that ends with the process."""
-        self.hello = messages.NOT_LOADED
+        self.adapter = messages.NOT_LOADED
         """The reply to ``load`` at the last start."""
 
     @property

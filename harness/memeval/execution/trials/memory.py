@@ -66,7 +66,7 @@ class StoredMemory:
 
     def write(self, written: Written, bank: str | None = None) -> None:
         """Store a text; it is acknowledged when this returns."""
-        if self.system.hello.can("retain"):
+        if self.system.adapter.can("retain"):
             self.system.retain(written.text, bank=bank, timestamp=DAY, source_id=written.id)
             return
         turn = {"turn_id": f"{written.id}:t01", "role": "user", "content": written.text}
@@ -77,9 +77,9 @@ class StoredMemory:
         return sighting(written, self.search(written.text, bank))
 
     def search(self, query: str, bank: str | None = None) -> Sequence[FoundItem]:
-        if self.system.hello.can("recall"):
+        if self.system.adapter.can("recall"):
             reply = self.system.recall(query, FOUND_ITEMS, bank=bank)
-        elif self.system.hello.can("search"):
+        elif self.system.adapter.can("search"):
             reply = self.system.search(query, FOUND_ITEMS)
         else:
             raise AdapterMisbehaved("The system has neither recall nor search, which trials need.")
@@ -89,7 +89,7 @@ class StoredMemory:
 
     def listed(self) -> Sequence[FoundItem] | None:
         """Return all texts of the system; ``None`` if it cannot list them."""
-        return self.system.export() if self.system.hello.can("export_memories") else None
+        return self.system.export() if self.system.adapter.can("export_memories") else None
 
 
 def drawn(seed: int, stored: int, count: int) -> list[int]:
