@@ -13,6 +13,7 @@ from pydantic import Field
 from memeval.records.base import Record, Stored
 from memeval.records.question import Question as Question
 from memeval.records.trials import Crash, Trial
+from memeval.records.trials_of_use import Apart, Freshness, Growth
 
 
 class TurnKind(StrEnum):
@@ -148,7 +149,10 @@ class Export(Question):
     step: Literal["export"] = "export"
 
 
-Step = Annotated[Ingest | Retain | Forget | Ask | Task | Recall | Reflect | Export | Crash, Field(discriminator="step")]
+Step = Annotated[
+    Ingest | Retain | Forget | Ask | Task | Recall | Reflect | Export | Crash | Freshness | Apart | Growth,
+    Field(discriminator="step"),
+]
 
 
 class Steps(Sequence[Step], ABC):

@@ -54,7 +54,9 @@ class Crash(Trial):
 
     step: Literal["crash"] = "crash"
     fault: CrashFault
+    """How the processes end."""
     during: Activity
+    """What the system does meanwhile."""
     writes: int = Field(ge=1)
     """Number of texts that are acknowledged before the moment of the fault is awaited."""
     moment: float = Field(ge=0, le=1)

@@ -1,5 +1,7 @@
 """One adapter instance in its own process: what it is asked to do, in which order, and how long that takes."""
 
+from __future__ import annotations
+
 import contextlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 from memeval.records.response import ReportedUsage
 from memeval.systems import messages
-from memeval.systems.child import WorkerProcess, stored_at
+from memeval.systems.child import Launch, WorkerProcess, stored_at
 from memeval.systems.errors import SystemFailure, SystemNotReady, SystemTimedOut
 from memeval.systems.messages import AdapterInfo, FoundItem, SystemReply, with_storage
 from memeval.systems.questions import (
@@ -69,6 +71,14 @@ class SystemProcess(ReplyingProcess):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def twin(self, launch: Launch | None = None) -> SystemProcess:
+        """Return another instance, which is not started, with the same limits and the same sandbox.
+
+        ``launch``: what it runs; ``None`` for the same system.
+        """
+        environment = self._environment if launch is None else {}
+        return SystemProcess(launch or self._launch, self._limits, self.log, environment, self._waited, self._sandbox)
 
     def start(self) -> AdapterInfo:
         """Start the process, load the adapter and make an instance. An earlier process is ended.

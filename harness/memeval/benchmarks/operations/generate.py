@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from memeval.benchmarks.kit.kept import Generation
 from memeval.benchmarks.kit.streams import stream
 from memeval.benchmarks.operations.keys import TrialKey
+from memeval.benchmarks.operations.use import APART, CHANGES, FRESHNESS, GROWTH, trials
 from memeval.keys import ItemKey
 from memeval.records.scenario import Scenario
 from memeval.records.trials import Activity, Crash, CrashFault, Trial
@@ -21,6 +22,14 @@ PROBED = 40
 """How many of the texts stored before a trial are searched for after it."""
 
 WHOLE = "Every acknowledged text is there, once and whole, and further texts can be stored."
+
+
+WORKS = {
+    FRESHNESS: "The first search shows every change.",
+    CHANGES: "The first search shows every change.",
+    APART: "Every text is there once, and no search returns a text of another user.",
+    GROWTH: "The store grows to the largest size.",
+}
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,14 @@ ACTIVITIES = {
 
 def generate(seed: int, protocol: str, tier: str) -> Generation:
     """Return the scenarios of a protocol, each with one trial, and their keys."""
-    made = [_made(part, trial) for part in PARTS[protocol] for trial in _crashes(seed, part, tier)]
+    if protocol in PARTS:
+        made = [
+            _made(part.category, {"stored": str(trial.stored)}, trial)
+            for part in PARTS[protocol]
+            for trial in _crashes(seed, part, tier)
+        ]
+    else:
+        made = [_made(*draft, WORKS[protocol]) for draft in trials(seed, protocol, tier)]
     return tuple(scenario for scenario, _ in made), tuple(key for _, key in made)
 
 
@@ -95,15 +111,15 @@ def _crashes(seed: int, part: Part, tier: str) -> Iterator[Crash]:
             )
 
 
-def _made(part: Part, trial: Trial) -> tuple[Scenario, ItemKey]:
+def _made(category: str, slices: Mapping[str, str], trial: Trial, reference: str = WHOLE) -> tuple[Scenario, ItemKey]:
     scenario = Scenario(scenario_id=trial.question_id, steps=(trial,))  # type: ignore[arg-type]
     key = ItemKey(
         item_id=trial.question_id,
         scenario_id=trial.question_id,
         question_ids=(trial.question_id,),
-        category=part.category,
+        category=category,
         cluster=trial.question_id,
-        slices={"stored": str(trial.stored)},
-        key=TrialKey(reference=WHOLE),
+        slices=dict(slices),
+        key=TrialKey(reference=reference),
     )
     return scenario, key

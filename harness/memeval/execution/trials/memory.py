@@ -64,13 +64,19 @@ class StoredMemory:
     def __init__(self, system: SystemProcess) -> None:
         self.system = system
 
-    def write(self, written: Written, bank: str | None = None) -> None:
-        """Store a text; it is acknowledged when this returns."""
+    def write(
+        self, written: Written, bank: str | None = None, *, content: str | None = None, name: str | None = None
+    ) -> None:
+        """Store a text; it is acknowledged when this returns.
+
+        ``content``: what is stored; ``None`` for the text itself. ``name``: its id; ``None`` for that of the text.
+        """
+        content, name = content or written.text, name or written.id
         if self.system.adapter.can("retain"):
-            self.system.retain(written.text, bank=bank, timestamp=DAY, source_id=written.id)
+            self.system.retain(content, bank=bank, timestamp=DAY, source_id=name)
             return
-        turn = {"turn_id": f"{written.id}:t01", "role": "user", "content": written.text}
-        self.system.ingest([({"session_id": written.id, "date": DAY, "turns": [turn]}, DAY)])
+        turn = {"turn_id": f"{name}:t01", "role": "user", "content": content}
+        self.system.ingest([({"session_id": name, "date": DAY, "turns": [turn]}, DAY)])
 
     def find(self, written: Written, bank: str | None = None) -> Sighting:
         """Search for a text by its own words."""

@@ -10,15 +10,24 @@ from memeval.execution.answers import outcome_of
 from memeval.execution.journal import utc_now
 from memeval.execution.secrets import redact
 from memeval.execution.steps import FinishedItems, ScenarioWork
+from memeval.execution.trials.apart import apart
 from memeval.execution.trials.crash import crash
+from memeval.execution.trials.freshness import freshness
+from memeval.execution.trials.growth import growth
 from memeval.execution.trials.stage import Stage
 from memeval.records.base import Record
 from memeval.records.response import Outcome, Response, Timings
 from memeval.records.trials import Crash, Trial
+from memeval.records.trials_of_use import Apart, Freshness, Growth
 from memeval.systems.errors import SystemFailure
 from memeval.systems.process import SystemProcess
 
-TRIALS: dict[type[Trial], Callable[[Any, Stage], Record]] = {Crash: crash}
+TRIALS: dict[type[Trial], Callable[[Any, Stage], Record]] = {
+    Crash: crash,
+    Freshness: freshness,
+    Apart: apart,
+    Growth: growth,
+}
 """The function of each kind of trial; it returns the observation, and raises SystemFailure if the trial cannot be."""
 
 

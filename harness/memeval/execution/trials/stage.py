@@ -55,6 +55,12 @@ class Stage:
                 self.system.close()
 
     @contextmanager
+    def beside(self) -> Iterator[Path]:
+        """Yield an empty storage folder for another system."""
+        with tempfile.TemporaryDirectory(dir=self._root.name, ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
+
+    @contextmanager
     def disk(self, options: str) -> Iterator[Ground]:
         """Yield an empty storage folder on a disk of its own that can lose its power.
 

@@ -34,6 +34,11 @@ class Index:
         for word in set(re.findall(r"\w+", text["text"].lower())):
             self.places.setdefault(word, []).append(place)
 
+    def update(self, file: File) -> None:
+        """Add the texts of a file that are new."""
+        for text in file.unread():
+            self.add(text)
+
     def best(self, query: str, k: int, bank: str | None) -> list[dict[str, Any]]:
         """Return the texts that share most words with a query, of one bank or of all."""
         scores: dict[int, float] = {}
@@ -57,7 +62,8 @@ class File:
     def __init__(self) -> None:
         self.path = Path(os.environ["MEMEVAL_STORAGE"], "texts.jsonl")
         content = self.path.read_bytes() if self.path.exists() else b""
-        self.lines = content.split(b"\n")[:-1]
+        self.read = 0
+        """How many bytes have been read."""
         if not content.endswith(b"\n"):
             content = content[: content.rfind(b"\n") + 1]
             self.path.write_bytes(content)
@@ -65,6 +71,15 @@ class File:
         folder = os.open(self.path.parent, os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)
+
+    def unread(self) -> list[dict[str, str]]:
+        """Return the texts that are new since the last call, those of other processes too."""
+        with self.path.open("rb") as file:
+            file.seek(self.read)
+            content = file.read()
+        end = content.rfind(b"\n") + 1
+        self.read += end
+        return [json.loads(line) for line in content[:end].splitlines()]
 
     def append(self, texts: list[dict[str, str]], sync: bool) -> None:
         self.file.write(b"".join(json.dumps(text).encode() + b"\n" for text in texts))
@@ -74,14 +89,14 @@ class File:
 
     def empty(self) -> None:
         self.file.truncate(0)
+        self.read = 0
         os.fsync(self.file.fileno())
 
 
 def opened() -> tuple[File, Index]:
     """Return the file of the storage folder, and an index of its texts."""
     file, index = File(), Index()
-    for line in file.lines:
-        index.add(json.loads(line))
+    index.update(file)
     return file, index
 
 
@@ -105,16 +120,17 @@ class SyncedStore:
 
     def retain(self, content: str, bank: str = "", source_id: str = "") -> None:
         with self.lock:
-            text = made(content, bank, source_id)
-            self.file.append([text], sync=True)
-            self.index.add(text)
+            self.file.append([made(content, bank, source_id)], sync=True)
 
     def recall(self, query: str, k: int, bank: str | None = None) -> list[dict[str, Any]]:
         with self.lock:
+            self.index.update(self.file)
             return self.index.best(query, k, bank)
 
     def export_memories(self) -> list[dict[str, Any]]:
-        return [item(text) for text in self.index.texts]
+        with self.lock:
+            self.index.update(self.file)
+            return [item(text) for text in self.index.texts]
 
 
 class UnsyncedStore:
@@ -133,16 +149,17 @@ class UnsyncedStore:
 
     def retain(self, content: str, bank: str = "", source_id: str = "") -> None:
         with self.lock:
-            text = made(content, bank, source_id)
-            self.file.append([text], sync=False)
-            self.index.add(text)
+            self.file.append([made(content, bank, source_id)], sync=False)
 
     def recall(self, query: str, k: int, bank: str | None = None) -> list[dict[str, Any]]:
         with self.lock:
+            self.index.update(self.file)
             return self.index.best(query, k, bank)
 
     def export_memories(self) -> list[dict[str, Any]]:
-        return [item(text) for text in self.index.texts]
+        with self.lock:
+            self.index.update(self.file)
+            return [item(text) for text in self.index.texts]
 
 
 class BufferedStore:
@@ -224,16 +241,17 @@ class MixesUsers:
 
     def retain(self, content: str, bank: str = "", source_id: str = "") -> None:
         with self.lock:
-            text = made(content, bank, source_id)
-            self.file.append([text], sync=True)
-            self.index.add(text)
+            self.file.append([made(content, bank, source_id)], sync=True)
 
     def recall(self, query: str, k: int, bank: str | None = None) -> list[dict[str, Any]]:
         with self.lock:
+            self.index.update(self.file)
             return self.index.best(query, k, None)
 
     def export_memories(self) -> list[dict[str, Any]]:
-        return [item(text) for text in self.index.texts]
+        with self.lock:
+            self.index.update(self.file)
+            return [item(text) for text in self.index.texts]
 
 
 class SlowIndex:
