@@ -214,3 +214,4 @@ class ApiTrends(Stored):
     """``api/v1/trends.json``: the products with at least two versions on one track."""
 
     trends: tuple[ApiTrend, ...]
+    """One a system and track."""

@@ -260,7 +260,7 @@ def _step_entry(feed: Element, product: ProductTrend, line: TrackTrend, found: S
     address = line.url_of(found.after) or f"{product.group.url}#versions"
     SubElement(made, "link", {"rel": "alternate", "type": "text/html", "href": (site.address or "") + address})
     before, after = percent(step.before), percent(step.after)
-    _text(made, "content", f"The score changed from {before} % to {after} % (p = {probability(step.p)}).")
+    _text(made, "content", f"The score changed from {before} % to {after} % ({probability(step.p)}).")
 
 
 def _id(entry: LedgerEntry) -> str:

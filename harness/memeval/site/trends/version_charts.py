@@ -124,14 +124,14 @@ def _line(number: int, line: ChartLine, place: Place, *, is_main: bool) -> Line:
         )
         for point in trend.points
     ]
-    parts = list(trend.parts)
+    repeats = []
     for point in trend.points:
         for run in point.at.runs[1:]:  # the same version on another day
             value = trend.measure.read(run).value
-            parts.append(range(len(points), len(points) + 1))
+            repeats.append(range(len(points), len(points) + 1))
             tip = f"{point.at.version}, run of {run.timing.started[:10]}: {written(value, trend.measure.unit)}"
             points.append(LinePoint(place(point), value, None, None, tip, is_hollow=True))
-    return Line(number, tuple(points), tuple(parts))
+    return Line(number, tuple(points), (*repeats, *trend.parts))
 
 
 def _gaps(lines: Iterable[ChartLine], place: Place) -> Iterator[GapMark]:
