@@ -162,7 +162,11 @@ class BenchmarkView:
         protocol = self.protocol(track)
         first = self.info.protocols[0].name if self.info else track.protocol
         asked = [] if track.protocol == first else [f"protocol: {protocol.title if protocol else track.protocol}"]
-        size = f"all {track.planned} questions" if track.tier == "full" else f"{track.planned} questions ({track.tier})"
+        size = (
+            f"all {count(track.planned)} questions"
+            if track.tier == "full"
+            else f"{track.planned} questions ({track.tier})"
+        )
         return " · ".join([self.answers(track), judge_label(track), *asked, size])
 
     def answers(self, track: Track) -> str:
@@ -342,10 +346,10 @@ def read_site(
     Raises:
         BadInput: a run, the ledger, a release, an audit, a finding or ``memeval.toml`` cannot be read.
     """
-    file = board_settings(results, find or _shipped)
+    settings_file = board_settings(results, find or _shipped)
     keeps = traces is not None and traces.keeps
     if runs is None:
-        runs = shown_runs(_runs(results, keeps), file.settings)
+        runs = shown_runs(_runs(results, keeps), settings_file.settings)
     regraded = tuple(stored_regraded(results))
     if releases is None:
         releases = stored_releases(results)
@@ -355,7 +359,9 @@ def read_site(
     if published is not None:
         regraded = tuple(file for file in regraded if file_name(file) not in reports.waits.files)
     board = build_board(runs, Ledger(results) if ledger is None else ledger, traces)
-    with_versions = {each.run.run_id: each for each in (*runs, *shown_runs(history_runs(results), file.settings))}
+    with_versions = {
+        each.run.run_id: each for each in (*runs, *shown_runs(history_runs(results), settings_file.settings))
+    }
     history = history_of([each.run for each in with_versions.values()], board.ledger, stored_histories(results))
     places = {each.info.id: number for number, each in enumerate(all_benchmarks())}
 
@@ -366,7 +372,7 @@ def read_site(
     board = told_apart(board)
     names = {table.track.benchmark for table in board.tables}
     if find is None:
-        names |= set(places if file.settings.benchmarks is None else file.settings.benchmarks)
+        names |= set(places if settings_file.settings.benchmarks is None else settings_file.settings.benchmarks)
     return SiteModel(
         board=board,
         benchmarks={name: _benchmark(name, board, find or _shipped) for name in sorted(names, key=place)},
@@ -376,7 +382,7 @@ def read_site(
         matrices=tuple(
             folder
             for folder in stored_matrices(results)
-            if shows(file.settings, *(benchmark.id for benchmark in folder.matrix.plan.benchmarks))
+            if shows(settings_file.settings, *(benchmark.id for benchmark in folder.matrix.plan.benchmarks))
         ),
         findings=reports.findings,
         regraded=regraded,
@@ -385,9 +391,9 @@ def read_site(
         labels=reports.labels,
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
         submissions=_submissions(results.absolute().parent / "submissions"),
-        settings=page_settings(file.settings),
+        settings=page_settings(settings_file.settings),
         is_memevals=results.absolute().parent == assets_root(),
-        headline=headline_tracks(board.tables, file),
+        headline=headline_tracks(board.tables, settings_file),
         version_changes=tuple(
             changes_of(series, with_versions) for series in history.with_versions if not series.is_control
         ),
@@ -395,7 +401,7 @@ def read_site(
         own_scores={
             folder.path: score
             for folder in runs
-            if (weights := file.settings.weights.get(folder.run.track.benchmark))
+            if (weights := settings_file.settings.weights.get(folder.run.track.benchmark))
             and (score := own_score(folder, weights)) is not None
         },
     )

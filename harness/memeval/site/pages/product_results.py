@@ -185,11 +185,11 @@ def _against_keywords(results: Sequence[SystemResult]) -> str:
     of = "benchmark" if len(tested) == 1 else f"of {len(tested)} benchmarks"
     found = [f"{word} {{}} on {count[how]}" for word, how in _MORE if count[how]]
     if not found:
-        return f"Is not told apart from {base} on {'1' if len(tested) == 1 else 'any'} {of}."
+        return f"Its difference to {base} may be chance on {'1' if len(tested) == 1 else 'all'} {of}."
     first, *rest = found
     said = ", ".join([f"Finds {first.format(f'than {base}')} {of}", *(each.format("than it") for each in rest)])
     even = count["not better"]
-    return f"{said}, and is not told apart from it on {even}." if even else f"{said}."
+    return f"{said}. On {even}, the difference may be chance." if even else f"{said}."
 
 
 _MORE = (("more", "better"), ("less", "worse"))
