@@ -24,7 +24,7 @@ from memeval.site.pages.overall import OverallPage
 from tests.site.factory import HOSTILE, shown
 from tests.support.runs import make_run, make_track
 
-(RETRIEVAL,) = (suite for suite in read_suites() if suite.id == "retrieval@2")
+(RETRIEVAL,) = (suite for suite in read_suites() if suite.id == "retrieval@3")
 
 
 def track(place: int) -> Track:
@@ -68,7 +68,7 @@ def test_the_page_has_index_scale_ranks_and_reasons(results: Path) -> None:
     assert "100 is" in words and words.count("100.0 % perfect score") == 3
     assert "48.3" in words and "45.0" in words
     assert "1 of 3 No ranked run on" in words
-    assert "memeval overall retrieval@2 --lead acme blue" in words
+    assert "memeval overall retrieval@3 --lead acme blue" in words
     assert [heading.title for heading in page.headings] == ["Retrieval"]
 
 
