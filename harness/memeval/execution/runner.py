@@ -20,7 +20,7 @@ from memeval.execution.steps import (
     NoModelAccess,
     ScenarioWork,
 )
-from memeval.execution.trials.runner import TrialRunner, is_trial
+from memeval.execution.trials.runner import TrialRunner
 from memeval.reading import Reader
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
@@ -137,7 +137,7 @@ class ScenarioRunner:
         Raises MemevalError: the run must stop, for example because a budget is spent.
         """
         self._scenario_id = work.scenario.scenario_id
-        if is_trial(work.scenario):
+        if work.scenario.consists_of_trials:
             yield from self._run_trials(work)
             return
         open_items = dict(work.items)

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from memeval.records.base import Record, Stored
 from memeval.records.question import Question as Question
-from memeval.records.trials import Crash
+from memeval.records.trials import Crash, Trial
 from memeval.records.trials_of_use import Apart, Freshness, Growth
 
 
@@ -199,6 +199,11 @@ class Scenario(Stored):
     def is_streamed(self) -> bool:
         """Whether the steps are generated on demand and may not fit into memory."""
         return isinstance(self.steps, Steps)
+
+    @property
+    def consists_of_trials(self) -> bool:
+        """Whether memeval starts and stops the processes of the system itself in its steps."""
+        return not self.is_streamed and bool(self.steps) and isinstance(self.steps[0], Trial)
 
     def json_pieces(self) -> Iterator[str]:
         """Yield the text of :meth:`to_json` step by step, for a history of any length."""

@@ -17,7 +17,6 @@ from memeval.execution.trials.growth import growth
 from memeval.execution.trials.stage import Stage
 from memeval.records.base import Record
 from memeval.records.response import Outcome, Response, Timings
-from memeval.records.scenario import Scenario
 from memeval.records.trials import Crash, Trial
 from memeval.records.trials_of_use import Apart, Freshness, Growth
 from memeval.systems.errors import SystemFailure
@@ -30,11 +29,6 @@ TRIALS: dict[type[Trial], Callable[[Any, Stage], Record]] = {
     Growth: growth,
 }
 """The function of each kind of trial; it returns the observation, and raises SystemFailure if the trial cannot be."""
-
-
-def is_trial(scenario: Scenario) -> bool:
-    """Whether a scenario consists of trials."""
-    return not scenario.is_streamed and bool(scenario.steps) and isinstance(scenario.steps[0], Trial)
 
 
 class TrialRunner:
