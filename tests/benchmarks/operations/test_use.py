@@ -44,7 +44,7 @@ def separate(**changed: object) -> ApartObservation:
 
 
 @pytest.mark.parametrize("protocol", [FRESHNESS, CHANGES, APART, GROWTH])
-@pytest.mark.parametrize("tier", ["full", "quick"])
+@pytest.mark.parametrize("tier", ["full", "thousand", "quick"])
 def test_the_trials_of_a_protocol_are_those_of_the_catalogue_and_follow_from_the_seed(protocol: str, tier: str) -> None:
     scenarios, items = generate(42, protocol, tier)
     assert (scenarios, items) == generate(42, protocol, tier) != generate(43, protocol, tier)

@@ -14,7 +14,7 @@ from memeval.records.trials import Activity, Crash, CrashFault, Trial
 
 DURABILITY, POWER_CUT = "durability", "power-cut"
 
-FULL, QUICK = "full", "quick"
+FULL, THOUSAND, QUICK = "full", "thousand", "quick"
 
 FEWEST_WRITES, MOST_WRITES = 20, 60
 """How many texts are acknowledged in a trial before the fault is awaited."""
@@ -47,7 +47,11 @@ class Part:
 
 def _shares(full: int, quick: int) -> dict[str, dict[int, int]]:
     """Return half of the trials with an empty store, and half with a filled one."""
-    return {FULL: {0: full // 2, 5000: full // 2}, QUICK: {0: quick // 2, 200: quick // 2}}
+    return {
+        FULL: {0: full // 2, 5000: full // 2},
+        THOUSAND: {0: quick // 2, 1000: quick // 2},
+        QUICK: {0: quick // 2, 200: quick // 2},
+    }
 
 
 PARTS: dict[str, tuple[Part, ...]] = {

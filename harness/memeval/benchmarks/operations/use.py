@@ -8,32 +8,36 @@ from memeval.records.trials_of_use import Apart, Change, Freshness, Growth, Onlo
 
 FRESHNESS, CHANGES, APART, GROWTH = "freshness", "changes", "apart", "growth"
 
-LOOKED_FOR = {"full": 60.0, "quick": 5.0}
+LOOKED_FOR = {"full": 60.0, "thousand": 60.0, "quick": 5.0}
 """How long a change is looked for, by tier, in seconds."""
 
-TEXTS = {"full": 20, "quick": 5}
+TEXTS = {"full": 20, "thousand": 20, "quick": 5}
 """Number of changes in a trial of freshness, by tier."""
 
-SIZES = {"full": (100, 1000, 10_000), "quick": (20, 60)}
+SIZES = {"full": (100, 1000, 10_000), "thousand": (100, 1000), "quick": (20, 60)}
 """Numbers of texts that are stored before a trial of freshness, by tier."""
 
-REPEATS = {"full": 3, "quick": 1}
+REPEATS = {"full": 3, "thousand": 1, "quick": 1}
 """How often a trial of freshness or of users is repeated, by tier."""
 
-IN_FLIGHT = {"full": (2, 10, 50), "quick": (2, 50)}
+IN_FLIGHT = {"full": (2, 10, 50), "thousand": (2, 10, 50), "quick": (2, 50)}
 """The most calls in flight at one process, by tier."""
 
-TOGETHER = {"full": (2, 10), "quick": (2,)}
+TOGETHER = {"full": (2, 10), "thousand": (2, 10), "quick": (2,)}
 """The most calls in flight at each of two processes, by tier."""
 
 USERS = 8
 
-WRITES = {"full": 12, "quick": 4}
+WRITES = {"full": 12, "thousand": 12, "quick": 4}
 """Number of texts of each user, by tier."""
 
 GROWN = {
-    "grows": {"full": ((100, 300, 1000, 2500, 5000), 5), "quick": ((20, 40, 80), 2)},
-    "grows-far": {"full": ((1000, 10_000, 30_000, 100_000), 1), "quick": ((40, 160), 1)},
+    "grows": {
+        "full": ((100, 300, 1000, 2500, 5000), 5),
+        "thousand": ((50, 200, 500, 1000), 2),
+        "quick": ((20, 40, 80), 2),
+    },
+    "grows-far": {"full": ((1000, 10_000, 30_000, 100_000), 1), "thousand": ((1000, 2000), 1), "quick": ((40, 160), 1)},
 }
 """Sizes at which a store is measured, and repeats, by category and tier."""
 

@@ -1,7 +1,7 @@
 """What the page of a product says of its runs: scores against a baseline, probes, evidence, claims, versions."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -203,15 +203,6 @@ def _promises(probes: Sequence[Probe], caveats: Iterable[str]) -> str:
     but = [each for each in caveats if re.search("delet|forget", each)]
     sentence = " and ".join(parts) + "".join(f", but {each}" for each in but)
     return f"{sentence[:1].upper()}{sentence[1:]}."
-
-
-def versions_of(rows: Iterable[BoardRow]) -> list[list[BoardRow]]:
-    """Return the newest run of each version of a product, for each track with at least two; the oldest first."""
-    tracks: dict[tuple[str, str], dict[str, BoardRow]] = defaultdict(dict)
-    for row in sorted(rows, key=lambda row: row.run.timing.started):
-        if row.standing is not RankStatus.INVALIDATED and row.run.coverage.full:
-            tracks[row.run.system.slug, row.run.track_id][row.run.system.version] = row
-    return [list(found.values()) for found in tracks.values() if len(found) > 1]
 
 
 def claims_about(site: SiteModel, name: str) -> list[RecountedClaim]:
