@@ -25,6 +25,7 @@ class DiskFault(Trial):
 
     step: Literal["disk-fault"] = "disk-fault"
     trouble: DiskTrouble
+    """What is wrong with the disk."""
     writes: int = Field(default=0, ge=0)
     """Number of texts that are written while the disk is full or read-only."""
     place: float = Field(default=0.0, ge=0, le=1)

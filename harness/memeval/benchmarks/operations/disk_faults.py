@@ -15,9 +15,9 @@ from memeval.records.trials_of_disks import DiskFault, DiskTrouble, FaultObserva
 DISK_FAULTS = "disk-faults"
 
 COUNTS = {
-    DiskTrouble.FLIPPED: {"full": 200, "quick": 4},
-    DiskTrouble.FULL: {"full": 10, "quick": 2},
-    DiskTrouble.READ_ONLY: {"full": 10, "quick": 2},
+    DiskTrouble.FLIPPED: {"full": 200, "thousand": 20, "quick": 4},
+    DiskTrouble.FULL: {"full": 10, "thousand": 4, "quick": 2},
+    DiskTrouble.READ_ONLY: {"full": 10, "thousand": 4, "quick": 2},
 }
 """How many trials each tier has of each fault."""
 
