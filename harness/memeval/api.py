@@ -11,7 +11,7 @@ from memeval.archive.runs import RunFolder, find_run, runs_under, sealed_runs
 from memeval.benchmarks import all_benchmarks, find
 from memeval.benchmarks.base import Benchmark, Parameters
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.plan.executing import PlannedRun, execute
+from memeval.evaluation.plan.executing import PlannedRun, run_plan
 from memeval.execution.progress import Progress
 from memeval.options import ModelOptions, RunOptions
 from memeval.records.errors import BadInput, NotApplicable
@@ -101,7 +101,7 @@ def run(
     plan = [PlannedRun(source, each.info.id, data=data, parameters=parameters) for each in benchmarks]
     folders: list[RunFolder] = []
     not_applicable: NotApplicable | None = None
-    for outcome in execute(plan, options, progress, repeat=repeat, debug=True):
+    for outcome in run_plan(plan, options, progress, repeat=repeat, debug=True):
         if isinstance(outcome.error, NotApplicable) and benchmark is None:
             not_applicable = outcome.error
         elif outcome.error is not None:

@@ -133,6 +133,8 @@ class RunOptions:
     """Try failed items again. Both attempts stay on record."""
     keep_going: bool = False
     """Run all items, even if the first 25 fail with the same error."""
+    times_beside: bool = False
+    """Also measure times as ratios to the control bm25, which runs beside the system on one conversation."""
 
     def check(self) -> None:
         """Check the numbers. Raises ``BadInput`` if a number is too small, or not finite."""

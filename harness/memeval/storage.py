@@ -67,6 +67,24 @@ def unwritable(path: Path, error: OSError) -> BadInput:
     )
 
 
+@contextmanager
+def writable(path: Path) -> Iterator[None]:
+    """Turn an error of the file system while a path is written into a sentence. Raises ``BadInput``."""
+    try:
+        yield
+    except OSError as error:
+        raise unwritable(path, error) from None
+
+
+@contextmanager
+def readable(path: object, remedy: str | None = None) -> Iterator[None]:
+    """Turn an error of the file system while a path is read into a sentence. Raises ``BadInput``."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror or error}).", where=path, remedy=remedy) from None
+
+
 def checked_line(row: str) -> bytes:
     """Return a row as a line with a checksum: the CRC-32 of the row as 8 hexadecimal digits, a space, the row."""
     data = row.encode()
@@ -146,10 +164,8 @@ def locked(folder: Path, *, busy: str | None = None) -> Iterator[None]:
     another process holds the lock; ``None`` to wait for it. Raises ``BadInput`` if another process holds the lock, or
     the folder does not exist.
     """
-    try:
+    with writable(folder):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        raise unwritable(folder, error) from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX if busy is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

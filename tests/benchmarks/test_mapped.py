@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from memeval.benchmarks.formats.answers import ImportedAnswer
 from memeval.benchmarks.formats.mapped import mapping_of, read_mapped
 from memeval.benchmarks.formats.mapped_rows import read_rows
-from memeval.benchmarks.formats.reading import NO_ANSWER, AnswerFile
+from memeval.benchmarks.formats.reading import NO_ANSWER, AnswerFile, ImportedAnswer
 from memeval.benchmarks.formats.simple import table_rows
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput

@@ -11,11 +11,10 @@ from memeval.benchmarks.formats.mapped_rows import rows_of
 from memeval.claims.copies import Copies
 from memeval.claims.figures import figures_of
 from memeval.claims.findings import read_findings
-from memeval.claims.own_values import OwnItems
 from memeval.claims.ranking import stored_ranks
 from memeval.claims.regrading import Sessions
 from memeval.claims.store import check_regraded, regraded_checks, write_regraded
-from memeval.claims.summaries import row_counts, stored_row
+from memeval.claims.summaries import OwnItems, row_counts, stored_row
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.finding import Evidence

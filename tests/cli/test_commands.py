@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from memeval.archive.runs import sealed_runs
+from memeval.local import catalogue
 from memeval.records.errors import ExitCode
 from tests.support.adapters import plain_adapter
 from tests.support.calling import Call
+from tests.support.tiny_model import NAME, gguf, pin
 
 SMALL = ("--benchmark", "beliefs@2", "--parameter", "size=1")
 
@@ -314,6 +316,20 @@ def test_the_doctor_says_what_is_here(call: Call) -> None:
     assert version.startswith("memeval ")
     assert "benchmarks ready to run, " in summary and "need data: memeval data pull NAME" in summary
     assert ["beliefs@2", "ready"] in [line.split() for line in others]
+
+
+def test_the_doctor_lists_the_models_of_this_machine(
+    call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    weights = pin(monkeypatch, tmp_path, gguf())
+    monkeypatch.setattr(catalogue, "ENGINES", {"chat": ("no-such-engine",), "embeddings": ("no-such-engine",)})
+    assert f"  {NAME}                   ready: local:{NAME}\n" in (out := call("doctor")[1])
+    assert "  smollm2-135m           missing: memeval model pull smollm2-135m\n" in out
+    assert "  engine for chat        missing. Install it: pip install 'memeval-leaderboard[local]'" in out
+    weights.write_bytes(weights.read_bytes()[:-1])
+    assert f"the file has another size; fetch it again: memeval model pull {NAME}\n" in call("doctor")[1]
+    weights.unlink()
+    assert f"missing: memeval model pull {NAME}\n" in call("doctor")[1]
 
 
 def test_the_version_is_printed(call: Call) -> None:

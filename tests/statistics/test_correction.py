@@ -2,12 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.statistics.agreement import cohen_kappa, kendall_tau
+from memeval.statistics.agreement import cohen_kappa, kendall_tau, order_agreement
 from memeval.statistics.correction import (
     DrawnRows,
     Estimate,
@@ -101,6 +102,35 @@ def test_rank_agreement_equals_scipys(pairs: list[tuple[int, int]]) -> None:
     first, second = [a for a, _b in pairs], [b for _a, b in pairs]
     found, wanted = kendall_tau(first, second), scipy.stats.kendalltau(first, second).statistic
     assert found is None if math.isnan(wanted) else found == pytest.approx(wanted)
+
+
+def test_lists_of_other_lengths_have_no_rank_agreement() -> None:
+    with pytest.raises(ValueError, match="length"):
+        kendall_tau([1, 2], [1])
+    with pytest.raises(ValueError, match="same systems"):
+        order_agreement(np.zeros((2, 3)), np.zeros((2, 4)), np.zeros(3, dtype=np.intp))
+
+
+def test_the_order_of_two_scores_is_that_of_their_sums_and_is_uncertain_as_its_clusters_differ() -> None:
+    cluster = np.repeat(np.arange(10), 4)
+    skills = np.array([0.2, 0.4, 0.6, 0.8])
+    steady = skills[:, None] * np.ones(40)
+    found = order_agreement(steady, steady, cluster)
+    assert found is not None and (found.tau, found.low, found.high) == (1.0, 1.0, 1.0)
+    dice = np.random.default_rng(1)
+    first, second = ((dice.random((4, 40)) < skills[:, None]).astype(float) for _ in range(2))
+    shaky = order_agreement(first, second, cluster)
+    assert shaky is not None and shaky.low is not None and shaky.high is not None
+    assert shaky.tau == pytest.approx(scipy.stats.kendalltau(first.sum(axis=1), second.sum(axis=1)).statistic)
+    assert -1 <= shaky.low <= shaky.tau <= shaky.high <= 1 and shaky.low < shaky.high
+    assert shaky == order_agreement(first, second, cluster)
+
+
+def test_an_order_without_differences_has_no_agreement_and_few_clusters_no_interval() -> None:
+    even, rising = np.ones((3, 8)), np.arange(3.0)[:, None] * np.ones(8)
+    assert order_agreement(even, rising, np.arange(8)) is None
+    found = order_agreement(rising, rising, np.arange(8) % 4)
+    assert found is not None and (found.tau, found.low, found.high) == (1.0, None, None)
 
 
 Table = list[list[int]]

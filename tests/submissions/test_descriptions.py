@@ -17,7 +17,10 @@ OWN = {"hybrid", "longmemeval-bm25", "memorycd-bm25", "memorycd-long-context", "
 
 
 EMBEDDER = {
-    ("minilm.py", "vocab.txt"): ("minilm", "hybrid", "chroma", "langgraph-store", "mem0-verbatim"),
+    ("minilm.py", "vocab.txt"): (
+        *("minilm", "hybrid", "chroma", "langgraph-store", "mem0-verbatim"),
+        *("lancedb", "pgvector", "qdrant-local"),
+    ),
     ("weights.py",): ("mempalace", "mcp-memory-service"),
     ("vocab.txt",): ("minilm", "mempalace", "mcp-memory-service"),
 }

@@ -10,8 +10,15 @@ from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 from memeval.benchmarks.deepmemeval.dataset import DeepMemEvalDataset
 from memeval.benchmarks.deepmemeval.released import DeepMemEvalFile, parse
 from memeval.benchmarks.exchange_format import ExchangeFormat
-from memeval.benchmarks.formats.answers import ImportedAnswer, ImportedAnswers, slug_of
-from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, fitted, once
+from memeval.benchmarks.formats.reading import (
+    AnswerFile,
+    ForeignRecord,
+    ImportedAnswer,
+    ImportedAnswers,
+    fitted,
+    once,
+    slug_of,
+)
 from memeval.benchmarks.locomo import LocomoBenchmark
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.imports.importing import import_file

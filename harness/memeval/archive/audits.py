@@ -13,7 +13,7 @@ from memeval.records.audit import Audit, Probe
 from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call
 from memeval.records.errors import BadInput
-from memeval.storage import listed, unwritable, write_whole
+from memeval.storage import listed, writable, write_whole
 
 AUDITS = "audits"
 
@@ -106,12 +106,10 @@ def _write(folder: Path, files: dict[str, bytes]) -> None:
     if folder.exists():
         raise BadInput("already stored.", where=folder, remedy="Stored files are never changed. Run the command again.")
     part = folder.with_name(folder.name + _PART)
-    try:
+    with writable(folder):
         if part.exists():  # left by a process that was killed
             shutil.rmtree(part)
         part.mkdir(parents=True)
         for name, data in files.items():
             write_whole(part / name, data)
         part.rename(folder)
-    except OSError as error:
-        raise unwritable(folder, error) from None

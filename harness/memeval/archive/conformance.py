@@ -7,7 +7,7 @@ from memeval.records.base import Digest
 from memeval.records.conformance import Conformance
 from memeval.records.errors import BadInput
 from memeval.records.run import Isolation
-from memeval.storage import listed
+from memeval.storage import listed, readable
 
 CONFORMANCE = "conformance"
 
@@ -61,10 +61,8 @@ def report_files(results: Path, slug: str = "*") -> list[Path]:
 
 
 def read_report(path: Path) -> Conformance:
-    try:
+    with readable(path, CHECK_AGAIN):
         data = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=CHECK_AGAIN) from None
     try:
         report = Conformance.parse(data, path)
     except BadInput as error:

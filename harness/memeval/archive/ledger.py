@@ -22,7 +22,7 @@ from memeval.archive.signatures import LEDGER_NAMESPACE, SignatureResult, Signat
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Runner, Sample
-from memeval.storage import locked, unwritable, write_whole
+from memeval.storage import locked, writable, write_whole
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class Ledger:
         draft = _draft(event, folder, by, reason, details)
         if (problem := _misfit(draft)) is not None:
             raise BadInput(problem, where=self.path)
-        try:
+        with writable(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with locked(self.path.parent):
                 content = self._content()
@@ -225,8 +225,6 @@ class Ledger:
                     stream.write(content.joint + (entry.to_json() + "\n").encode())
                     stream.flush()
                     os.fsync(stream.fileno())
-        except OSError as error:
-            raise unwritable(self.path, error) from None
         return entry
 
     def signatures(self, signers: Signers) -> list[SignatureResult]:
@@ -255,29 +253,26 @@ class Ledger:
         Raises BadInput: one of them is damaged, they have no line in common, or the other one has a line of this one
         with another content.
         """
-        try:
-            with locked(self.path.parent):
-                content = self._content()
-                ours, theirs = self._parsed(content), other._parsed(other._content())
-                if ours and theirs and not ours.keys() & theirs.keys():
+        with writable(self.path), locked(self.path.parent):
+            content = self._content()
+            ours, theirs = self._parsed(content), other._parsed(other._content())
+            if ours and theirs and not ours.keys() & theirs.keys():
+                raise BadInput(
+                    "has no line in common with the ledger here.",
+                    where=other.path,
+                    remedy="Name the ledger of a clone of this board.",
+                )
+            known = {_event(entry) for entry in ours.values()}
+            for number, (line, entry) in enumerate(theirs.items(), start=1):
+                if line not in ours and _event(entry) in known:
                     raise BadInput(
-                        "has no line in common with the ledger here.",
-                        where=other.path,
-                        remedy="Name the ledger of a clone of this board.",
+                        "is a line of the ledger here with another content.",
+                        where=f"{other.path}:{number}",
+                        remedy="Restore the other ledger from version control.",
                     )
-                known = {_event(entry) for entry in ours.values()}
-                for number, (line, entry) in enumerate(theirs.items(), start=1):
-                    if line not in ours and _event(entry) in known:
-                        raise BadInput(
-                            "is a line of the ledger here with another content.",
-                            where=f"{other.path}:{number}",
-                            remedy="Restore the other ledger from version control.",
-                        )
-                merged = _History((ours | theirs).items()).lines()
-                if len(merged) > len(ours):
-                    write_whole(self.path, b"".join(line + b"\n" for line in merged))
-        except OSError as error:
-            raise unwritable(self.path, error) from None
+            merged = _History((ours | theirs).items()).lines()
+            if len(merged) > len(ours):
+                write_whole(self.path, b"".join(line + b"\n" for line in merged))
         return len(merged) - len(ours)
 
     def until(self, digest: Digest | None) -> Ledger:

@@ -14,7 +14,7 @@ from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.run import Run
-from memeval.storage import cache_home, unwritable, write_whole
+from memeval.storage import cache_home, writable, write_whole
 
 HEAD, FILES = "files/run.json", "files/files.json"
 """Files in the folder of a run's page: its head, and the relative paths of its row files by name."""
@@ -51,7 +51,7 @@ def published_run(named: str) -> RunFolder:
             where=base,
             remedy="The benchmark's licence may forbid it: see the page of the run.",
         )
-    try:
+    with writable(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".part-", dir=folder.parent) as scratch:
             made = Path(scratch) / "run"
@@ -63,8 +63,6 @@ def published_run(named: str) -> RunFolder:
             write_whole(made / "run.json", head)
             if not folder.exists():
                 made.rename(folder)
-    except OSError as error:
-        raise unwritable(folder, error) from None
     return RunFolder(folder)
 
 

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from memeval.records.base import Digest, Stored, misfit
 from memeval.records.errors import BadInput
 from memeval.records.run import FileDigest
-from memeval.storage import cache_home, unwritable, write_whole
+from memeval.storage import cache_home, writable, write_whole
 
 T = TypeVar("T", bound=Stored)
 
@@ -172,10 +172,8 @@ def indented(data: Mapping[str, Any]) -> bytes:
 def write_files(files: Mapping[Path, bytes]) -> None:
     """Write files in their order, each atomically, with their folders. Raises BadInput: one cannot be written."""
     for path, content in files.items():
-        try:
+        with writable(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise unwritable(path.parent, error) from None
         write_whole(path, content)
 
 

@@ -1,13 +1,16 @@
-"""Where benchmark data lives on this machine, how it gets here, and how untrusted files are read."""
+"""The data of a benchmark on this machine: where it is, its download, and its licence, accepted once."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import os
 import zlib
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +19,7 @@ import platformdirs
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.benchmark import BenchmarkInfo, Source
 from memeval.records.errors import BadInput
+from memeval.storage import write_whole
 
 if TYPE_CHECKING:
     from memeval.download import Progress
@@ -141,3 +145,73 @@ def refuse_repeats(names: Iterable[str], what: str, where: object, remedy: str |
     repeated = next((name for name, times in Counter(names).items() if times > 1), None)
     if repeated is not None:
         raise BadInput(f"{what} '{repeated[:64]}' occurs more than once.", where=where, remedy=remedy)
+
+
+SAYS = {
+    "Apache-2.0": "Use, change and share it, with the licence and notices kept and changes marked. No warranty.",
+    "MIT": "Use, change and share it, with the notice kept. No warranty.",
+    "CC-BY-NC-4.0": "Use, change and share it, with credit to its authors, but not for profit. No warranty.",
+    "CC-BY-4.0": "Use, change and share it, with credit to its authors. No warranty.",
+}
+"""Common licences in one line, by SPDX name. A reminder: only the licence text is binding."""
+
+
+@dataclass(frozen=True)
+class Licence:
+    info: BenchmarkInfo
+
+    @property
+    def url(self) -> str:
+        return f"https://spdx.org/licenses/{self.info.licence}.html"
+
+    @property
+    def shown(self) -> str:
+        lines = (
+            f"{self.info.title} ({self.info.id}) is third-party data. Its licence is {self.info.licence}.",
+            SAYS.get(self.info.licence, ""),
+            f"Licence text: {self.url}",
+            f"Source: {self.info.homepage}" if self.info.homepage else "",
+            f"Cite as: {self.info.citation}" if self.info.citation else "",
+            "Results may include its text."
+            if self.info.redistribution == "full"
+            else "memeval never publishes its text: results hold ids, digests and scores.",
+        )
+        return "\n".join(filter(None, lines))
+
+    @property
+    def accepted(self) -> bool:
+        try:
+            stored = json.loads(self._file.read_text("utf-8"))
+            return bool(stored["benchmark"] == self.info.id and stored["licence"] == self.info.licence)
+        except (OSError, ValueError, LookupError, TypeError):
+            return False
+
+    def accept(self) -> None:
+        """Store that it was accepted. Raises ``BadInput``: the data folder cannot be written."""
+        stored = {
+            "schema_version": 1,
+            "benchmark": self.info.id,
+            "licence": self.info.licence,
+            "accepted": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self._file, (json.dumps(stored, sort_keys=True) + "\n").encode())
+        except (OSError, BadInput) as error:
+            raise BadInput(
+                f"cannot store that you accepted the licence ({error}).",
+                where=self._file,
+                remedy="Free some space, or set MEMEVAL_DATA to another folder.",
+            ) from None
+
+    def refused(self, why: str) -> BadInput:
+        """Return the error for data that is not downloaded because its licence was not accepted."""
+        about = f"{SAYS.get(self.info.licence, '')} {self.url}".lstrip()
+        return BadInput(
+            f"the licence of {self.info.id} is not accepted: {why}. It is {self.info.licence} ({about}).",
+            remedy="Accept it with --accept-licence. This is needed once.",
+        )
+
+    @property
+    def _file(self) -> Path:
+        return data_folder() / "licences" / f"{self.info.id}.json"

@@ -87,7 +87,7 @@ class BenchmarkSession:
             if errata is not None and f"sha256:{errata.dataset_sha256}" != dataset.digest:
                 errata = None
         benchmark_session = cls(benchmark, dataset, protocol, tier, errata)
-        benchmark_session.corrections()
+        _ = benchmark_session.corrections  # wrong errata are an error now, not after hours
         return benchmark_session
 
     @cached_property
@@ -117,15 +117,12 @@ class BenchmarkSession:
     def graders(self) -> dict[str, Grader]:
         return {category.name: category.grader for category in self.benchmark.table(self.protocol, self.tier)}
 
+    @cached_property
     def corrections(self) -> dict[str, ItemKey | None]:
-        """Return the corrected key of each item in the errata; ``None`` for an excluded item.
+        """The corrected key of each item in the errata; ``None`` for an excluded item.
 
         Raises ``BadInput``: an entry names an unknown item, or has no usable correction.
         """
-        return self._corrections
-
-    @cached_property
-    def _corrections(self) -> dict[str, ItemKey | None]:
         if self.errata is None:
             return {}
         keys = {key.item_id: key for key in self.all_keys}
@@ -186,9 +183,10 @@ class BenchmarkSession:
         return None if is_complete else digest_bytes("\n".join(key.item_id for key in self.keys).encode())
 
     def works(self, items: Iterable[ItemKey], view: View, attempts: dict[str, int]) -> Sequence[ScenarioWork]:
-        """Return the passes over scenarios that the items need, without their keys; first those with most items.
+        """Return the work that the items need, without their keys. Each is one pass over a scenario.
 
-        With a view of the evidence, each item has its own pass with its own sessions or turns. ``items``: the open
+        Works with most items come first. With a view of the evidence, each item has its own pass with its own sessions
+        or turns. ``items``: the open
         items, in plan order. ``attempts``: attempt number by item id; 1 if missing.
         """
         passes: dict[tuple[str, int, str], list[ItemKey]] = defaultdict(list)

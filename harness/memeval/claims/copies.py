@@ -14,7 +14,7 @@ from memeval.benchmarks.data import data_folder
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.source import FilePart, PublishedSource
-from memeval.storage import unwritable, write_whole
+from memeval.storage import readable, writable, write_whole
 
 LARGEST = 200_000_000
 """The maximum size of a published file, in bytes, uncompressed."""
@@ -85,11 +85,8 @@ class Copies:
 
 
 def _content(path: Path) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            return unpacked(stream, path)
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Fetch the file again.") from None
+    with readable(path, "Fetch the file again."), path.open("rb") as stream:
+        return unpacked(stream, path)
 
 
 def unpacked(stream: IO[bytes], name: object) -> bytes:
@@ -144,9 +141,7 @@ def pull_file(source: PublishedSource, part: FilePart, copies: Copies, address: 
             where=url,
             remedy=f"{page}The file was changed. Describe the new one as a new source.",
         )
-    try:
+    with writable(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, data)
-    except OSError as error:
-        raise unwritable(target, error) from None
     return target

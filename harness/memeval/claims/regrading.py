@@ -6,18 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from memeval.benchmarks import find
-from memeval.benchmarks.formats.answers import UNKNOWN_SOURCE
 from memeval.benchmarks.formats.mapped_rows import MappedRow
+from memeval.benchmarks.formats.reading import UNKNOWN_SOURCE
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.claims.copies import Copies
 from memeval.claims.matching import Matcher, Slot
-from memeval.claims.own_values import OwnItems, counted_again
 from memeval.claims.signs import signs_of
 from memeval.claims.summaries import (
     DECIMALS,
     Basis,
     MatchedFile,
+    OwnItems,
     Regraded,
+    counted_again,
     match_file,
     row_counts,
     stored_file,

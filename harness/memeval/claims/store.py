@@ -14,7 +14,7 @@ from memeval.evaluation.verify.findings import Check, Finding
 from memeval.records.errors import BadInput
 from memeval.records.regraded import RegradedFile, RegradedRow
 from memeval.records.source import PublishedSource, SourceFile, with_defaults
-from memeval.storage import listed, unwritable, write_whole
+from memeval.storage import listed, writable, write_whole
 from memeval.toml import read_toml
 
 SOURCES = Path("sources")
@@ -65,12 +65,10 @@ def write_regraded(results: Path, regraded: Regraded) -> Path:
         return path
     packed, _digest = pack(regraded.rows)
     text = json.dumps(regraded.summary.data(), sort_keys=True, ensure_ascii=False, indent=1)
-    try:
+    with writable(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path.with_suffix(".jsonl.gz"), packed)
         write_whole(path, f"{text}\n".encode())
-    except OSError as error:
-        raise unwritable(path, error) from None
     return path
 
 

@@ -18,10 +18,11 @@ import typer
 from memeval.cli.fields import command
 from memeval.cli.shared import AsJson, Parameter, Tier, counted, megabytes, print_json
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
+from memeval.storage import writable
 
 if TYPE_CHECKING:
     from memeval.benchmarks.base import Benchmark
-    from memeval.benchmarks.licence import Licence
+    from memeval.benchmarks.data import Licence
     from memeval.benchmarks.session import BenchmarkSession
     from memeval.download import Progress
 
@@ -146,8 +147,7 @@ def _print_files(row: dict[str, Any]) -> None:
 
 def _row(benchmark: Benchmark) -> dict[str, Any]:
     """Return the catalogue entry of a benchmark, with the state of its files on this machine."""
-    from memeval.benchmarks.data import locate
-    from memeval.benchmarks.licence import Licence
+    from memeval.benchmarks.data import Licence, locate
     from memeval.benchmarks.registry import origin
 
     info, source = benchmark.info, benchmark.info.source()
@@ -185,8 +185,7 @@ def pull(
     Example: memeval data pull longmemeval --file oracle
     """
     from memeval.benchmarks import find
-    from memeval.benchmarks.data import locate, pull
-    from memeval.benchmarks.licence import Licence
+    from memeval.benchmarks.data import Licence, locate, pull
 
     benchmark = find(name)
     info = benchmark.info
@@ -369,17 +368,15 @@ def generate(
     from memeval.benchmarks import find
     from memeval.benchmarks.session import BenchmarkSession
     from memeval.cli.running import parse_parameters
-    from memeval.storage import unwritable, writing_whole
+    from memeval.storage import writing_whole
 
     benchmark = find(name)
     if not benchmark.info.generated:
         raise BadInput(f"{benchmark.info.id} is not generated.", remedy=benchmark.remedy())
     benchmark_session = BenchmarkSession.open(benchmark, None, parse_parameters(parameter), tier=tier)
     _check_disk_space(to, sum(benchmark_session.dataset.history_bytes or ()))
-    try:
+    with writable(to):
         to.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(to, error) from None
     with writing_whole(to / "scenarios.jsonl") as scenarios, writing_whole(to / "keys.jsonl") as keys:
         for scenario in benchmark_session.dataset.scenarios():
             for piece in chain(scenario.json_pieces(), ("\n",)):

@@ -65,13 +65,13 @@ def run_all(results: Path, runs: Sequence[PlannedRun]) -> list[RunFolder]:
 
     Raises ``MemevalError`` if a run failed otherwise.
     """
-    from memeval.evaluation.plan.executing import execute
+    from memeval.evaluation.plan.executing import run_plan
     from memeval.execution.progress import Bar
     from memeval.options import RunOptions
 
     folders: list[RunFolder] = []
     with Bar() as progress:
-        for outcome in execute(runs, RunOptions(results=results), progress):
+        for outcome in run_plan(runs, RunOptions(results=results), progress):
             if outcome.error is not None and not isinstance(outcome.error, BadInput):
                 raise outcome.error
             folders += outcome.folders

@@ -97,7 +97,7 @@ def evaluate(
         title_of,
     )
     from memeval.cli.outcomes import print_runs
-    from memeval.evaluation.plan.executing import execute
+    from memeval.evaluation.plan.executing import run_plan
     from memeval.execution.progress import Bar
 
     check_annotations(annotations)
@@ -111,7 +111,7 @@ def evaluate(
         _pull(names)
     done: list[Evaluation] = []
     with Bar() as progress:
-        for outcome in execute(runs, replace(options, results=to), progress, debug="--debug" in sys.argv):
+        for outcome in run_plan(runs, replace(options, results=to), progress, debug="--debug" in sys.argv):
             print_runs(outcome, as_json)
             done.append(Evaluation(outcome, tuple(_check(each, baseline, results) for each in outcome.folders)))
     if as_json:

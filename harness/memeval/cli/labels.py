@@ -13,6 +13,7 @@ import typer
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, percent, print_json, print_table
 from memeval.cli.sources import DEFAULT_SOURCES, Datas, From, Sources, datas_of
 from memeval.records.errors import BadInput
+from memeval.storage import readable, writable
 
 if TYPE_CHECKING:
     from memeval.labels.sheets import PublishedAnswers
@@ -66,10 +67,8 @@ def draw(
         raise BadInput(f"there is no regraded file '{unknown[0]}'.", where=results, remedy="See memeval sources list.")
     chosen = [stored[each] for each in dict.fromkeys(files)]
     data_digest, judge = _graded_by(chosen)
-    try:
+    with readable(guide, "Name a file with --guide."):
         text = guide.read_bytes()
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror}).", where=guide, remedy="Name a file with --guide.") from None
     answers = _answers(sources, from_, data)
     wanted = dict(zip(CELLS, _numbers(rows), strict=True))
     triples = [(file, stored_rows(results, file), answers.texts(file_name(file))) for file in chosen]
@@ -110,7 +109,7 @@ def sheet(
     from memeval.labels.sampling import shuffled
     from memeval.labels.sheets import reading_sheet
     from memeval.labels.store import sample_rows, stored_samples
-    from memeval.storage import unwritable, write_whole
+    from memeval.storage import write_whole
 
     chosen = _chosen(stored_samples(results), names, results)
     if len({sample.benchmark for sample in chosen}) > 1:
@@ -119,10 +118,8 @@ def sheet(
     answers = _answers(sources, from_, data)
     lines = reading_sheet(list(shuffled(rows, reader)), answers, chosen[0].benchmark)
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    try:
+    with writable(to):
         write_whole(to, text.encode())
-    except OSError as error:
-        raise unwritable(to, error) from None
     print(f"{to}: {counted(len(rows), 'row')}")
 
 

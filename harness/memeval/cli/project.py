@@ -202,7 +202,7 @@ def doctor() -> None:
     print(f"memeval {memeval_version()}, Python {sys.version.split()[0]}, {free:.1f} GB free")
     print(readiness(benchmarks))
     keys = ", ".join(caller for caller, (found, _) in models.items() if found)
-    print(f"Models: {f'endpoint for {keys}' if keys else 'no key, so only offline judges, readers and systems'}.")
+    print(f"Models: {f'endpoint for {keys}' if keys else 'no key, so only local:NAME, and what needs no model'}.")
     print(f"Sandbox: {sandbox or 'none'}.")
     if (state := _settings_state()) is not None:
         print(f"Settings: {visible(state)}")
@@ -216,6 +216,7 @@ def doctor() -> None:
         "judge and models",
         [("judge rules", "ready, offline"), *((f"{caller} model", state) for caller, (_, state) in models.items())],
     )
+    _print_part("models on this machine", _local_models())
     _print_part(
         "for submissions",
         [
@@ -237,6 +238,31 @@ def _settings_state() -> str | None:
     except BadInput as error:
         return str(error)
     return None if toml is None else f"{toml.where} is valid."
+
+
+def _local_models() -> list[tuple[str, str]]:
+    """Return the state of each pinned model, and of the packages that compute their answers."""
+    from memeval.local.catalogue import installed_engine, known_models
+    from memeval.local.weights import path_of
+
+    try:
+        models = known_models()
+    except BadInput as error:
+        return [("models", str(error))]
+    rows = []
+    for model in models:
+        path, pull = path_of(model), f"memeval model pull {model.name}"
+        state = f"missing: {pull}"
+        if path.is_file():
+            whole = path.stat().st_size == model.bytes
+            state = f"ready: local:{model.name}" if whole else f"the file has another size; fetch it again: {pull}"
+        rows.append((model.name, state))
+    for kind in sorted({model.kind for model in models}):
+        try:
+            rows.append((f"engine for {kind}", installed_engine(kind)))
+        except BadInput as error:
+            rows.append((f"engine for {kind}", f"missing. {error.remedy}"))
+    return rows
 
 
 def _print_part(title: str, rows: Sequence[tuple[str, str]]) -> None:

@@ -121,7 +121,7 @@ def make(runs: Sequence[PlannedRun], recording: Recording, progress: Progress) -
     Runs on a benchmark without data are left out, with one message for each benchmark.
     """
     from memeval.benchmarks import find
-    from memeval.evaluation.plan.executing import execute
+    from memeval.evaluation.plan.executing import run_plan
     from memeval.options import RunOptions
 
     missing = [name for name in dict.fromkeys(run.benchmark for run in runs) if not find(name).available()]
@@ -130,7 +130,7 @@ def make(runs: Sequence[PlannedRun], recording: Recording, progress: Progress) -
     runs = [run for run in runs if run.benchmark not in missing]
     return [
         _recorded(outcome, recording, progress)
-        for outcome in execute(runs, RunOptions(results=recording.results), progress)
+        for outcome in run_plan(runs, RunOptions(results=recording.results), progress)
     ]
 
 

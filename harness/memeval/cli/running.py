@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.shared import AsJson, Benchmarks, Data, ExecutorKind, Executors, Parameter, scheduler_of, visible
+from memeval.cli.shared import AsJson, Benchmarks, Data, ExecutorKind, Executors, Parameter, check_scheduler, visible
 from memeval.options import RunOptions
 from memeval.records.errors import BadInput
 
@@ -25,7 +25,7 @@ def run(
             "or FILE.py[:CLASS]."
         ),
     ],
-    options: RunOptions,
+    options: RunOptions,  # each of its fields is an option: see cli/fields.py
     benchmark: Benchmarks = None,
     parameter: Parameter = None,
     data: Data = None,
@@ -71,7 +71,7 @@ def run(
     from memeval.benchmarks import all_benchmarks
     from memeval.cli.outcomes import conclude, print_runs, print_skipped
     from memeval.cli.reporting import print_estimate
-    from memeval.evaluation.plan.executing import PlannedRun, RunOutcome, RunState, execute, left_out
+    from memeval.evaluation.plan.executing import PlannedRun, RunOutcome, RunState, left_out, run_plan
     from memeval.execution.progress import Bar
     from memeval.records.errors import MemevalError
     from memeval.systems.source import find_system
@@ -79,7 +79,7 @@ def run(
     source = find_system(system)
     if model:
         source = _with_models(source, model)
-    scheduler_of(executor, options.scheduler)
+    check_scheduler(executor, options.scheduler)
     if replay is not None:
         replayed = api.load_run(replay, options.results)
         options = replace(options, models=replace(options.models, replay=replayed))
@@ -106,7 +106,7 @@ def run(
         return
     is_pushed = pushes_after_run(options.results, push)
     with Bar() as progress:
-        for outcome in execute(plan, options, progress, repeat=repeat, debug="--debug" in sys.argv):
+        for outcome in run_plan(plan, options, progress, repeat=repeat, debug="--debug" in sys.argv):
             print_runs(outcome, as_json)
             outcomes.append(outcome)
             for warning in push_after_run(outcome.folders, options.results) if is_pushed else ():

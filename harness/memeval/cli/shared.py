@@ -106,16 +106,12 @@ def check_annotations(annotations: str | None) -> None:
         raise BadInput(f"unknown annotations '{annotations}'.", remedy="Use --annotations github.")
 
 
-def scheduler_of(executor: ExecutorKind, address: str | None) -> str | None:
-    """Return the address of the Dask scheduler; ``None`` to run on this machine.
-
-    Raises ``BadInput`` if one of the two options is missing.
-    """
+def check_scheduler(executor: ExecutorKind, address: str | None) -> None:
+    """Raise ``BadInput`` if one of the two options is missing."""
     if executor is ExecutorKind.DASK and not address:
         raise BadInput("--executor dask needs --scheduler.", remedy="Add the address: --scheduler tcp://10.0.0.1:8786.")
     if executor is ExecutorKind.LOCAL and address:
         raise BadInput("--scheduler needs --executor dask.", remedy="Add --executor dask, or remove --scheduler.")
-    return address
 
 
 def option_or_prompt(value: str | None, question: str, default: str = "", kind: type[StrEnum] | None = None) -> str:

@@ -10,8 +10,7 @@ from typing import cast
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.exchange_format import WHOLE, ExchangeFormat, RunPart
-from memeval.benchmarks.formats.answers import ImportedAnswers
-from memeval.benchmarks.formats.reading import AnswerFile
+from memeval.benchmarks.formats.reading import AnswerFile, ImportedAnswers
 from memeval.benchmarks.registry import Extension, extensions
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.errors import BadInput, did_you_mean

@@ -16,10 +16,9 @@ from memeval.execution.contexts import Contexts
 from memeval.execution.steps import FinishedItems
 from memeval.records.base import Stored
 from memeval.records.call import Traffic
-from memeval.records.errors import BadInput
 from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Context, Response
-from memeval.storage import checked_line, locked, row_of, unwritable, whole_lines, write_whole
+from memeval.storage import checked_line, locked, readable, row_of, unwritable, whole_lines, writable, write_whole
 
 T = TypeVar("T", bound=Stored)
 
@@ -76,10 +75,8 @@ class Journal:
     def plan(folder: Path) -> Plan:
         """Return the plan of an unfinished run. Raises BadInput: the plan is missing or damaged."""
         path = folder / "journal" / "plan.json"
-        try:
+        with readable(path, "Remove the folder."):
             line = path.read_bytes().removesuffix(b"\n")
-        except OSError as error:
-            raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Remove the folder.") from None
         return Plan.parse(row_of(line, path, "Restore the file. Or remove the folder, and start again."), path)
 
     def __enter__(self) -> Self:
@@ -129,10 +126,8 @@ class Journal:
     def _reopen(self, name: str, model: type[T]) -> list[T]:
         """Read a file of the journal, remove an incomplete last row, and open it for appending."""
         path = self.path / name
-        try:
+        with writable(path):
             stream = path.open("ab+")
-        except OSError as error:
-            raise unwritable(path, error) from None
         self._streams[name] = stream
         stream.seek(0)
         data, remedy = stream.read(), REMEDIES[name]
@@ -150,12 +145,10 @@ class Journal:
         if not data:
             return
         stream = self._streams[name]
-        try:
+        with writable(self.path / name):
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        except OSError as error:
-            raise unwritable(self.path / name, error) from None
 
     def _close(self) -> None:
         for stream in self._streams.values():

@@ -21,7 +21,8 @@ from memeval.records.run import (
     SystemKind,
 )
 from memeval.records.submission import AdapterKind, Submission
-from memeval.systems.folder import described_in, left_out
+from memeval.systems.child import Launch
+from memeval.systems.folder import described_in, uncovered_folders
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.sandbox import Sandbox, find_sandbox
 from memeval.systems.source import SystemSource
@@ -57,15 +58,15 @@ class PreparedSystem:
         """Whether it can reach models or hosts, and so cost money."""
         return bool(self.source.declared_models or self.hosts)
 
-    def environment_digest(self, hello: AdapterInfo) -> Digest:
+    def environment_digest(self, adapter: AdapterInfo) -> Digest:
         if self.environment is None and not self.services:
-            return hello.environment_digest
+            return adapter.environment_digest
         built = None if self.environment is None else self.environment.digest
         return digest_of(
-            {"found": hello.environment_digest, "built": built, "services": [each.data() for each in self.services]}
+            {"found": adapter.environment_digest, "built": built, "services": [each.data() for each in self.services]}
         )
 
-    def identity(self, hello: AdapterInfo) -> SystemIdentity:
+    def identity(self, adapter: AdapterInfo) -> SystemIdentity:
         source = self.source
         submission = source.submission or Submission.model_construct(
             slug=source.slug, name=source.name, version=source.version
@@ -75,11 +76,11 @@ class PreparedSystem:
             name=source.name,
             version=source.version,
             kind=source.kind,
-            adapter_class=hello.class_name,
+            adapter_class=adapter.class_name,
             submission_digest=source.submission_digest,
-            environment_digest=self.environment_digest(hello),
+            environment_digest=self.environment_digest(adapter),
             view=source.view,
-            capabilities=hello.capabilities,
+            capabilities=adapter.capabilities,
             declared_models=source.declared_models if self.models is None else self.models,
             parameters=dict(source.parameters),
             variant=source.variant,
@@ -116,38 +117,51 @@ def prepare(
     sandbox = find_sandbox(setup.sandbox, note)
     if sandbox is not None:
         folder, files = source.launch.folder, source.launch.files
-        unseen = (*hidden, *(() if folder is None else (*left_out(folder), *described_in(files))))
+        unseen = (*hidden, *(() if folder is None else (*uncovered_folders(folder), *described_in(files))))
         sandbox = replace(sandbox, hidden=tuple(path.absolute() for path in unseen if path.exists()))
-    routes: Mapping[str, HostRoute] = {}
+    routes = _routes(source, setup, note)
     services: tuple[ServiceIdentity, ...] = ()
     submission = source.submission
-    declared = () if submission is None else submission.hosts
-    if declared or setup.hosts:
-        from memeval.gateway.serving.hosts import host_routes
-
-        routes = host_routes(declared, setup.hosts, os.environ)
-        for route in routes.values():
-            key = f", with the key in {route.key_variable}" if route.key_variable else ""
-            note(f"{source.slug} reaches {route.host} at {route.origin}{key}.")
     if submission is not None and submission.services:
         from memeval.systems.launching import service_identities
 
         services = service_identities(submission.services)
-    launch, environment = source.launch, None
-    if source.kind is not SystemKind.CONTROL and launch.own_interpreter:
-        from memeval.systems.environments import environment_for
-
-        is_class = submission is None or submission.kind is AdapterKind.PYTHON
-        entry = launch.file if is_class else None
-        built = environment_for(launch.folder, entry, cache=setup.cache, note=note)
-        if built is not None:
-            environment = built.identity
-            launch = replace(
-                launch,
-                path=(*built.path, *launch.path),
-                shown=(*built.shown, *launch.shown),
-                variables={**launch.variables, **built.variables},
-            )
-            if built.python is not None and is_class:
-                launch = replace(launch, interpreter=built.python, own_interpreter=False)
+    launch, environment = _in_environment(source, setup, note)
     return PreparedSystem(replace(source, launch=launch), sandbox, environment, services, routes)
+
+
+def _routes(source: SystemSource, setup: SystemSetup, note: Callable[[str], None]) -> Mapping[str, HostRoute]:
+    declared = () if source.submission is None else source.submission.hosts
+    if not declared and not setup.hosts:
+        return {}
+    from memeval.gateway.serving.hosts import host_routes
+
+    routes = host_routes(declared, setup.hosts, os.environ)
+    for route in routes.values():
+        key = f", with the key in {route.key_variable}" if route.key_variable else ""
+        note(f"{source.slug} reaches {route.host} at {route.origin}{key}.")
+    return routes
+
+
+def _in_environment(
+    source: SystemSource, setup: SystemSetup, note: Callable[[str], None]
+) -> tuple[Launch, EnvironmentIdentity | None]:
+    """Return how the system starts in its own environment, and what that environment is."""
+    launch = source.launch
+    if source.kind is SystemKind.CONTROL or not launch.own_interpreter:
+        return launch, None
+    from memeval.systems.environments import environment_for
+
+    is_class = source.submission is None or source.submission.kind is AdapterKind.PYTHON
+    built = environment_for(launch.folder, launch.file if is_class else None, cache=setup.cache, note=note)
+    if built is None:
+        return launch, None
+    launch = replace(
+        launch,
+        path=(*built.path, *launch.path),
+        shown=(*built.shown, *launch.shown),
+        variables={**launch.variables, **built.variables},
+    )
+    if built.python is not None and is_class:
+        launch = replace(launch, interpreter=built.python, own_interpreter=False)
+    return launch, built.identity

@@ -116,7 +116,7 @@ class ScenarioRunner:
         self._search_items = search_items
         self._log = log
         self._stopped = stopped
-        self._endpoint = endpoint or NoModelAccess()
+        self._model_access = endpoint or NoModelAccess()
         self._check = check
         self._flight = flight
         self._readings = readings
@@ -140,19 +140,19 @@ class ScenarioRunner:
         crashed: set[str] = set()
         while open_items and not self._stopped():
             answers = Answers(work, self._reader, self._search_items, self._log)
-            this = _Pass(work, answers, open_items, alone)
-            self._endpoint.enter(self._scenario_id)
-            self._endpoint.in_phase(Phase.INGEST)
+            current = _Pass(work, answers, open_items, alone)
+            self._model_access.enter(self._scenario_id)
+            self._model_access.in_phase(Phase.INGEST)
             try:
                 if not self._system.alive:
                     self._restart()
-                yield from self._walk(this)
+                yield from self._walk(current)
             except MemevalError:
                 with suppress(MemevalError):
-                    yield from self._read_all(this)
+                    yield from self._read_all(current)
                 raise
             except _Aborted as stop:
-                yield from self._read_all(this)
+                yield from self._read_all(current)
                 if self._stopped():
                     return
                 self._check()
@@ -166,7 +166,7 @@ class ScenarioRunner:
                 if again or not stop.is_certain:
                     self._log("repeated", str(stop.failure), work.scenario.scenario_id)
                     continue
-                yield self._failed(this, stop.items or tuple(open_items), stop.failure)
+                yield self._failed(current, stop.items or tuple(open_items), stop.failure)
 
     def _restart(self) -> None:
         try:
@@ -174,56 +174,57 @@ class ScenarioRunner:
         except SystemFailure as failure:
             raise _Aborted(failure) from None
 
-    def _failed(self, this: _Pass, failed_items: Sequence[str], failure: SystemFailure) -> FinishedItems:
+    def _failed(self, current: _Pass, failed_items: Sequence[str], failure: SystemFailure) -> FinishedItems:
         """Return items that failed, and remove them from the open ones; earlier answers are kept."""
         rows: list[Response] = []
         for item_id in failed_items:
-            answered = this.rows.get(item_id, {})
+            answered = current.rows.get(item_id, {})
             rows += [
                 answered.get(question_id)
                 or Response(
                     item_id=item_id,
-                    scenario_id=this.work.scenario.scenario_id,
+                    scenario_id=current.work.scenario.scenario_id,
                     question_id=question_id,
-                    attempt=this.work.attempt,
+                    attempt=current.work.attempt,
                     outcome=outcome_of(failure),
                     answer="",
                     error=redact(str(failure)),
                     timings=Timings(started=utc_now()),
                 )
-                for question_id in this.open_items.pop(item_id)
+                for question_id in current.open_items.pop(item_id)
             ]
-        contexts = [context for item_id in failed_items for context in this.answers.contexts.get(item_id, ())]
+        contexts = [context for item_id in failed_items for context in current.answers.contexts.get(item_id, ())]
         return FinishedItems(tuple(failed_items), tuple(rows), tuple(contexts))
 
-    def _walk(self, this: _Pass) -> Iterator[FinishedItems]:
+    def _walk(self, current: _Pass) -> Iterator[FinishedItems]:
         """Run the scenario's steps once, asking only the questions of the open items.
 
         Steps are read one by one, so a long history is never in memory as a whole.
         """
-        open_questions = len(this.item_of)
-        steps = Lookahead(this.work.scenario.steps, this.item_of)
+        open_questions = len(current.item_of)
+        steps = Lookahead(current.work.scenario.steps, current.item_of)
         reset_first = True
         while open_questions:
-            self._ingest(steps.to_ingest(), this, reset_first)
+            self._ingest(steps.to_ingest(), current, reset_first)
             reset_first = False
             asked = steps.questions()
-            yield from self._ask(this, asked)
+            yield from self._ask(current, asked)
             open_questions -= len(asked)
             if not asked:
                 break
-        yield from self._read_all(this)
+        yield from self._read_all(current)
 
-    def _ingest(self, steps: Iterator[Change], this: _Pass, reset_first: bool) -> None:
+    def _ingest(self, steps: Iterator[Change], current: _Pass, reset_first: bool) -> None:
         """Have the system ingest and forget, after a reset if ``reset_first``."""
-        self._endpoint.in_phase(Phase.INGEST)
+        self._model_access.in_phase(Phase.INGEST)
         ingested = Ingested()
         try:
+            # A reset alone, so that its usage is not counted as the ingestion's. Else the first call resets as well.
             if reset_first and self._usage.wanted:
                 ingested.seconds, reset_first = self._system.reset(), False
                 self._usage.begin()
             upcoming = CountedChanges(steps)
-            retains, retains_together = map(self._system.hello.can, ("retain", TEXTS_TOGETHER))
+            retains, retains_together = map(self._system.adapter.can, ("retain", TEXTS_TOGETHER))
             while (first := next(upcoming, None)) is not None:
                 if reset_first and (isinstance(first, Forget) or (isinstance(first, Retain) and retains)):
                     ingested.seconds += self._system.reset()
@@ -246,36 +247,39 @@ class ScenarioRunner:
             ingested.sessions = upcoming.ingested
             if not (upcoming.ingested or upcoming.forgotten):
                 return
-            self._endpoint.in_phase(Phase.SETTLE)
+            self._model_access.in_phase(Phase.SETTLE)
             ingested.settle_seconds = self._system.settle()
         except SystemFailure as failure:
             raise _Aborted(failure) from None
-        if this.work.counts_ingestion:
-            this.ingested = ingested
+        if current.work.counts_ingestion:
+            current.ingested = ingested
 
-    def _ask(self, this: _Pass, asked: Sequence[Question]) -> Iterator[FinishedItems]:
-        """Ask several questions with nothing to ingest between them; yield the items that finish."""
-        for (phase, flight), group in groupby(asked, lambda step: (self._phase(step), self._flight_for(this, step))):
-            self._endpoint.in_phase(phase)
-            for received in self._replies(this, list(group), flight):
+    def _ask(self, current: _Pass, asked: Sequence[Question]) -> Iterator[FinishedItems]:
+        """Ask several questions with nothing to ingest between them; yield the items that finish.
+
+        Questions of one kind are sent together, as many as the system answers at a time.
+        """
+        for (phase, flight), group in groupby(asked, lambda step: (self._phase(step), self._flight_for(current, step))):
+            self._model_access.in_phase(phase)
+            for received in self._replies(current, list(group), flight):
                 self._check()
-                yield from self._taken(this, received)
+                yield from self._respond(current, received)
 
     def _phase(self, step: Question) -> Phase:
         return Phase.ASK if answers_itself(step, self._reader) else Phase.SEARCH
 
-    def _flight_for(self, this: _Pass, step: Question) -> Flight:
+    def _flight_for(self, current: _Pass, step: Question) -> Flight:
         """Return how a question is sent: alone, or together with those beside it."""
-        item_id = this.item_of[step.question_id]
-        if isinstance(step, Export) or item_id in this.alone:
+        item_id = current.item_of[step.question_id]
+        if isinstance(step, Export) or item_id in current.alone:
             return ALONE
         if isinstance(step, Recall) and step.in_flight > 1:
-            return Flight(step.in_flight, in_order=self._system.hello.questions_at_once == 1)
-        return self._flight if len(this.work.items[item_id]) == 1 else ALONE
+            return Flight(step.in_flight, in_order=self._system.adapter.questions_at_once == 1)
+        return self._flight if len(current.work.items[item_id]) == 1 else ALONE
 
-    def _replies(self, this: _Pass, asked: Sequence[Question], flight: Flight) -> Iterator[Received]:
+    def _replies(self, current: _Pass, asked: Sequence[Question], flight: Flight) -> Iterator[Received]:
         """Ask questions, and yield the replies in the order in which they arrive."""
-        items = [this.item_of[step.question_id] for step in asked]
+        items = [current.item_of[step.question_id] for step in asked]
         if flight.most == 1 or (len(asked) == 1 and not flight.slots):
             for step, item_id in zip(asked, items, strict=True):
                 started = utc_now()
@@ -285,7 +289,7 @@ class ScenarioRunner:
                     if not self._system.alive:
                         raise _Aborted(failure, (item_id,)) from None
                     result = failure
-                yield self._received(this, step, result, started, asked[0], self._usage.since())
+                yield self._received(current, step, result, started, asked[0], self._usage.since())
             return
         try:
             replies = self._system.replies_to([self._call(step) for step in asked], flight)
@@ -293,14 +297,14 @@ class ScenarioRunner:
                 started = utc_now(result.seconds if isinstance(result, SystemReply) else 0.0)
                 # Nothing else may be called meanwhile, so the last response carries the usage of all of them.
                 usage = self._usage.since() if number == len(asked) else None
-                yield self._received(this, asked[place], result, started, asked[0], usage)
+                yield self._received(current, asked[place], result, started, asked[0], usage)
         except EndedInFlight as ended:
             failed = [items[place] for place in ended.places]
             raise _Aborted(ended.failure, failed, is_certain=not failed) from None
 
     def _received(
         self,
-        this: _Pass,
+        current: _Pass,
         step: Question,
         result: SystemReply | SystemFailure,
         started: str,
@@ -309,8 +313,8 @@ class ScenarioRunner:
     ) -> Received:
         ingested = None
         if step is first:
-            ingested, this.ingested = this.ingested, None
-        return Received(step, this.item_of[step.question_id], result, started, usage, ingested)
+            ingested, current.ingested = current.ingested, None
+        return Received(step, current.item_of[step.question_id], result, started, usage, ingested)
 
     def _reply_to(self, step: Question) -> SystemReply:
         if isinstance(step, Export):
@@ -339,47 +343,47 @@ class ScenarioRunner:
         query = step.query if isinstance(step, Task) else step.question
         return search_call(query, self._search_items, step.timestamp)
 
-    def _taken(self, this: _Pass, received: Received) -> Iterator[FinishedItems]:
+    def _respond(self, current: _Pass, received: Received) -> Iterator[FinishedItems]:
         """Make the response, at once or in another thread; yield what is finished by then."""
-        finish = this.answers.response(received)
+        finish = current.answers.begin_response(received)
         if self._readings is None:
-            yield from self._added(this, finish())
+            yield from self._finish(current, finish())
             return
-        this.unread[self._readings.submit(finish)] = received.item_id
-        done = [future for future in this.unread if future.done()]
-        if len(this.unread) - len(done) >= MOST_UNREAD:
-            done += wait(this.unread, return_when=FIRST_COMPLETED).done
-        yield from self._read(this, done)
+        current.unread[self._readings.submit(finish)] = received.item_id
+        done = [future for future in current.unread if future.done()]
+        if len(current.unread) - len(done) >= MOST_UNREAD:
+            done += wait(current.unread, return_when=FIRST_COMPLETED).done
+        yield from self._take_read(current, done)
 
-    def _read(self, this: _Pass, done: Sequence[Future[Response]]) -> Iterator[FinishedItems]:
+    def _take_read(self, current: _Pass, done: Sequence[Future[Response]]) -> Iterator[FinishedItems]:
         for future in dict.fromkeys(done):
-            if this.unread.pop(future, None) is not None:
-                yield from self._added(this, future.result())
+            if current.unread.pop(future, None) is not None:
+                yield from self._finish(current, future.result())
 
-    def _read_all(self, this: _Pass) -> Iterator[FinishedItems]:
+    def _read_all(self, current: _Pass) -> Iterator[FinishedItems]:
         """Wait for the reader, and yield the items that finish; after a stop, do not wait."""
         stop: MemevalError | None = None
-        while this.unread:
-            done = wait(this.unread, STOP_CHECK_SECONDS, FIRST_COMPLETED).done
+        while current.unread:
+            done = wait(current.unread, STOP_CHECK_SECONDS, FIRST_COMPLETED).done
             if not done and self._stopped():
                 return
             for future in done:
                 try:
-                    yield from self._read(this, [future])
+                    yield from self._take_read(current, [future])
                 except MemevalError as error:
                     stop = stop or error
         if stop is not None:
             raise stop
 
-    def _added(self, this: _Pass, response: Response) -> Iterator[FinishedItems]:
+    def _finish(self, current: _Pass, response: Response) -> Iterator[FinishedItems]:
         """Add a response, and yield its item if it is finished; it is no longer open then."""
         item_id = response.item_id
-        rows = this.rows.setdefault(item_id, {})
+        rows = current.rows.setdefault(item_id, {})
         rows[response.question_id] = response
-        questions = this.open_items[item_id]
+        questions = current.open_items[item_id]
         if len(rows) == len(questions):
-            del this.open_items[item_id], this.rows[item_id]
-            contexts = tuple(this.answers.contexts.pop(item_id, ()))
+            del current.open_items[item_id], current.rows[item_id]
+            contexts = tuple(current.answers.contexts.pop(item_id, ()))
             yield FinishedItems((item_id,), tuple(rows[question] for question in questions), contexts)
 
 

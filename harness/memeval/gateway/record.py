@@ -13,7 +13,7 @@ from typing import IO, Self
 from memeval.records.base import Digest
 from memeval.records.call import Call
 from memeval.records.errors import BadInput
-from memeval.storage import checked_line, row_of, unwritable, whole_lines
+from memeval.storage import checked_line, row_of, whole_lines, writable
 
 _REMEDY = "Remove the line: its call is made again."
 
@@ -43,11 +43,9 @@ class CallRecord:
         self._end = 0
         self._writing_to = 0
         if path is not None:
-            try:
+            with writable(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._stream = path.open("ab+", buffering=0)
-            except OSError as error:
-                raise unwritable(path, error) from None
             self.append_all(())
 
     def __enter__(self) -> Self:
@@ -124,15 +122,13 @@ class CallRecord:
                 for call in calls:
                     self._add_row(call, call.key, call.error is None)
                 return
-            try:
+            with writable(self.path):
                 fcntl.flock(self._stream, fcntl.LOCK_EX)
                 try:
                     self._catch_up(self._stream, self.path)
                     self._write(self._stream, calls)
                 finally:
                     fcntl.flock(self._stream, fcntl.LOCK_UN)
-            except OSError as error:
-                raise unwritable(self.path, error) from None
 
     def close(self) -> None:
         """Close the file; stored calls can still be found."""

@@ -51,14 +51,15 @@ class RulesJudge:
         flags = noticed(case)
         if Flag.CONTEXT_DUMP in flags:
             return Ruling(GradeState.GRADED, False, "The answer holds most of the history.", flags)
-        found = self._verdict(case, Flag.HEDGED in flags)
-        if not isinstance(found, str) and not found[0] and not is_read(case.answer):
-            found = "The answer is in a script that the rules do not read."
-        if isinstance(found, str):
-            return Ruling(GradeState.UNPARSED, None, found, flags)
-        return Ruling(GradeState.GRADED, *found, flags)
+        verdict = self._verdict(case, Flag.HEDGED in flags)
+        if not isinstance(verdict, str) and not verdict[0] and not is_read(case.answer):
+            verdict = "The answer is in a script that the rules do not read."
+        if isinstance(verdict, str):
+            return Ruling(GradeState.UNPARSED, None, verdict, flags)
+        return Ruling(GradeState.GRADED, *verdict, flags)
 
     def _verdict(self, case: Case, hedged: bool) -> Verdict | str:
+        """Return the verdict with its reason, or why there is none."""
         match case.key:
             case FactsKey() as key:
                 return _right_and_nothing_wrong(case, key)

@@ -13,7 +13,7 @@ from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.label import LabelReport, LabelSample, Reading, ReadLabel, RulesVerdicts, SampleRow
 from memeval.removed import why_removed
-from memeval.storage import listed
+from memeval.storage import listed, readable
 
 LABELS = "labels"
 
@@ -54,10 +54,8 @@ def sample_rows(results: Path, sample: LabelSample) -> list[SampleRow]:
 def guide_of(results: Path, sample: LabelSample) -> str:
     """Return the readers' guide of a sample. Raises BadInput: it is missing, or does not match its digest."""
     path = sample_folder(results, sample.name) / GUIDE
-    try:
+    with readable(path, "Restore the file."):
         data = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Restore the file.") from None
     if digest_bytes(data) != sample.guide_digest:
         raise BadInput("it is not the guide that readers followed.", where=path, remedy="Restore the file.")
     return data.decode()

@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import ClassVar, Self
 
 from memeval.records.base import Digest, Record, ShownName, Slug, Stored, digest_of
+from memeval.records.beside import BesideTimes
 from memeval.records.call import Phase, PhaseUsage
 from memeval.records.history import ProductVersion
 from memeval.records.imported import Imported
@@ -317,7 +318,7 @@ class Run(Stored):
     """The head of a sealed run. It holds the digests of the row files in the same folder."""
 
     VOLATILE: ClassVar[frozenset[str]] = frozenset(
-        {"run_id", "timing", "harness", "files", "isolation", "network", "sandbox", "crashes"}
+        {"run_id", "timing", "beside", "harness", "files", "isolation", "network", "sandbox", "crashes"}
     )
     """See :class:`Stored`."""
 
@@ -337,6 +338,8 @@ class Run(Stored):
     seeds: dict[str, int]
     timing: Timing
     """Start, end and durations. Comparisons ignore them."""
+    beside: BesideTimes | None = None
+    """Its times beside a control; ``None`` if they were not measured. Comparisons ignore them."""
     tokens: Tokens
     """Context tokens."""
     cost: Cost

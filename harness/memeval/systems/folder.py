@@ -44,7 +44,7 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNOREC
 _INVALID = re.compile(r'[<>:"|?*\\]')
 
 
-def left_out(folder: Path) -> tuple[Path, ...]:
+def uncovered_folders(folder: Path) -> tuple[Path, ...]:
     """Return the subfolders that are not part of a submission, such as ``.git``: no digest covers them."""
     past = (folder / PAST,) if _is_past(folder / PAST, "") else ()
     return (*past, *(path for name in sorted(LEFT_OUT) for path in folder.rglob(name) if path.is_dir()))

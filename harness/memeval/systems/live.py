@@ -58,7 +58,7 @@ class LiveSystem(SystemProcess):
         self._waiting: deque[dict[str, Any]] = deque()
         self._replies: deque[bytes] = deque()
         self.failed_retains = 0
-        self.hello = AdapterInfo(
+        self.adapter = AdapterInfo(
             class_name=type(system).__name__,
             candidates=(),
             capabilities=tuple(sorted(self._calls.capabilities())),
@@ -72,7 +72,7 @@ class LiveSystem(SystemProcess):
         return True
 
     def start(self) -> AdapterInfo:
-        return self.hello
+        return self.adapter
 
     def close(self) -> None:
         """Close the event loop of asynchronous calls, and let go of the object. The object is not closed."""
@@ -110,7 +110,7 @@ class LiveSystem(SystemProcess):
                 self._waiting.clear()
                 answer_all(self._calls, requests, self._add_reply)
             else:
-                self._add_reply(self._calls.answer(self._waiting.popleft()))
+                self._add_reply(self._calls.reply(self._waiting.popleft()))
         return self._replies.popleft()
 
     def _line_within(self, call: str, seconds: float) -> bytes | None:

@@ -476,7 +476,7 @@ class Calls:
             raise Refused(f"{TEXTS_TOGETHER} is {kind_of(declared)}, not True or False", cause="declared")
         return declared or self.is_asynchronous("retain")
 
-    def shares(self, request: dict[str, Any]) -> bool:
+    def is_together(self, request: dict[str, Any]) -> bool:
         """Whether a call may be made together with others of its kind."""
         if not request.get("together"):
             return False
@@ -545,12 +545,12 @@ class Calls:
         return self.run("settle", request["timeout"]) is not False
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        return self.answered(self.run_at("query", request, request["question"]), "query")
+        return self.checked_answer(self.run_at("query", request, request["question"]), "query")
 
     def reflect(self, request: dict[str, Any]) -> dict[str, Any]:
-        return self.answered(self.run_with("reflect", request, "query"), "reflect")
+        return self.checked_answer(self.run_with("reflect", request, "query"), "reflect")
 
-    def answered(self, answer: Any, method: str) -> dict[str, Any]:
+    def checked_answer(self, answer: Any, method: str) -> dict[str, Any]:
         """Return a checked answer, with the count of tokens if there is one."""
         if isinstance(answer, dict):
             if "answer" not in answer:
@@ -624,8 +624,8 @@ class Calls:
             raise Refused(f"{self.method} returned more than the limit of {limit / 1_000_000:g} MB", cause="too_large")
         return text
 
-    def answer(self, request: dict[str, Any]) -> str:
-        """Make one call and return its reply. No exception of the adapter passes this method."""
+    def reply(self, request: dict[str, Any]) -> str:
+        """Make a call by the method of its name; return its reply. No exception of the adapter passes this method."""
         started = time.perf_counter()
         try:
             call: Callable[[dict[str, Any]], Any] = getattr(self, request["call"])
@@ -764,7 +764,10 @@ def show_stacks(calls: Calls) -> None:
 
 
 def serve() -> None:
-    """Answer calls until the call ``close``."""
+    """Answer calls until the call ``close``.
+
+    Calls arrive on standard input and replies leave on standard output. What the adapter prints goes to standard error.
+    """
     give_up_privileges()
     folder = os.path.dirname(os.path.abspath(__file__))
     requests, replies = os.dup(0), os.dup(1)
@@ -788,11 +791,12 @@ def serve() -> None:
         while True:
             batch = lines.read()
             waiting = [json.loads(line) for line in batch]
-            while waiting and calls.shares(waiting[0]):
+            # Calls that the adapter can make at the same time; this returns the calls that come after them.
+            while waiting and calls.is_together(waiting[0]):
                 waiting = beside("worker_together").converse(calls, waiting, lines, write)
             answers, since = "", time.monotonic()
             for request in waiting:
-                answers += calls.answer(request)
+                answers += calls.reply(request)
                 if time.monotonic() - since > HOLD_SECONDS:
                     write(answers)
                     answers, since = "", time.monotonic()

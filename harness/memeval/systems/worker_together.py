@@ -41,7 +41,7 @@ class Together:
     async def _reply_to(self, request: dict[str, Any]) -> None:
         calls = copy.copy(self._calls)  # the method that runs is another one for each question
         calls.wait_for = self._waited_for
-        self._write(await self._calls.loop.run_in_executor(self._threads, calls.answer, request))
+        self._write(await self._calls.loop.run_in_executor(self._threads, calls.reply, request))
 
     def _waited_for(self, awaitable: Any) -> Any:
         """Wait in a question's thread for a coroutine on the event loop."""
@@ -83,7 +83,7 @@ def converse(calls: Any, first: list[dict[str, Any]], lines: Any, write: Callabl
 
         def begin(requests: list[dict[str, Any]]) -> None:
             for place, request in enumerate(requests):
-                if rest or not calls.shares(request):
+                if rest or not calls.is_together(request):
                     rest.extend(requests[place:])
                     over.set()
                     return

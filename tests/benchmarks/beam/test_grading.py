@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.benchmarks.beam.dataset import BeamDataset
-from memeval.benchmarks.beam.grading import BeamNuggets, BeamRetrieval
+from memeval.benchmarks.beam.grading import BeamNuggets, BeamRetrieval, cut, event_order, mean
 from memeval.benchmarks.beam.keys import Asked, BeamKey, NuggetKey
-from memeval.benchmarks.beam.scales import cut, event_order, mean
 from memeval.judging.base import Case, Judge, Ruling
 from memeval.judging.rules import RulesJudge
 from memeval.records.grade import Grade, GradeState

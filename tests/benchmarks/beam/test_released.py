@@ -121,8 +121,8 @@ def test_errata_name_items_and_change_their_keys(tiers: dict[str, Tier], tier: s
     errata = BeamBenchmark().errata(tier)
     session = BenchmarkSession(BeamBenchmark(), tiers[tier].dataset, "retrieval", tier, errata)
     keys = {key.item_id: key for key in tiers[tier].keys}
-    assert errata is not None and session.corrections().keys() == {entry.id for entry in errata.entries}
-    assert all(better != keys[name] for name, better in session.corrections().items())
+    assert errata is not None and session.corrections.keys() == {entry.id for entry in errata.entries}
+    assert all(better != keys[name] for name, better in session.corrections.items())
 
 
 def test_the_control_bm25_finds_what_a_bare_bm25_finds(tiers: dict[str, Tier]) -> None:

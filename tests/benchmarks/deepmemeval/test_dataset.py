@@ -202,7 +202,7 @@ def test_the_middle_of_a_chain_of_three_is_another_time(dataset: Dataset) -> Non
 
 def test_the_errata_are_those_of_the_released_file_and_count_beside_what_was_published(data: Path) -> None:
     benchmark_session = BenchmarkSession.open(DeepMemEvalBenchmark(), data)
-    corrections = benchmark_session.corrections()
+    corrections = benchmark_session.corrections
     in_doubt = {key.item_id for key in benchmark_session.keys if key.slices.get("errata", "none") != "none"}
     assert set(corrections) == in_doubt and len(in_doubt) == 7
     mended = {name: key.key for name, key in corrections.items() if key is not None}
@@ -215,7 +215,7 @@ def test_the_errata_are_those_of_the_released_file_and_count_beside_what_was_pub
 
 def test_the_sample_has_no_errata_for_they_are_of_another_file(data: Path) -> None:
     benchmark_session = BenchmarkSession.open(DeepMemEvalBenchmark(), data / "deepmemeval" / "deepmemeval_sample.json")
-    assert benchmark_session.errata is None and benchmark_session.corrections() == {}
+    assert benchmark_session.errata is None and benchmark_session.corrections == {}
 
 
 def test_the_released_sample_opens_as_another_digest(data: Path) -> None:

@@ -93,7 +93,7 @@ def test_errata_name_each_answer_that_a_later_fact_replaces(path: Path, keys: di
             if not turn.content.endswith(f" {key.answer.text}."):
                 wrong.add(name)
     assert wrong == {*("sh-32k:8", "sh-32k:9", "sh-64k:18", "sh-64k:20", "sh-262k:8", "sh-262k:49", "sh-262k:80")}
-    corrected = session.corrections()
+    corrected = session.corrections
     assert corrected.keys() == wrong
     for name, item in corrected.items():
         assert item is not None

@@ -79,6 +79,11 @@ def test_the_tier_answerable_leaves_out_the_adversarial_questions_alone(
             "21fe5272104677b79f2e7d54f71ef48b7e9d63d287e9e5532e5ed0f540951f8d",
         ),
         (
+            SAMPLERS["hundred"],
+            (21, 17, 5, 41, 16),
+            "532403b2866473b3ad62660111af31a7088d9c2b33e3a56fbe56a14ca9677bc2",
+        ),
+        (
             SAMPLERS["fair-exact"],
             (41, 41, 36, 41, 41),
             "4b0aa19ad1cd75f9dad2ee9784791ca647b398560e9e07f56adfc94ae473af38",

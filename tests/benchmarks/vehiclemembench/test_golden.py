@@ -72,7 +72,7 @@ def test_events_fall_on_a_minute_of_their_history_except_twelve(
 
 
 def test_errata_restore_the_twelve(session: BenchmarkSession, queries: list[Query]) -> None:
-    corrected = session.corrections()
+    corrected = session.corrections
     events = {item.item_id: query.events for item, query in zip(session.all_keys, queries, strict=True)}
     before = {item.item_id: item.key_as(VehicleMemBenchKey, "a test").events for item in session.all_keys}
     assert {name for name, item in corrected.items() if item is None} == {"19:4", "42:8", "45:3"}

@@ -1,5 +1,6 @@
 """What a benchmark's page shows beside its scores: errors by size, searches as a bank grows, scores against length."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from memeval.site.model.content import BenchmarkView, read_site
 from memeval.site.model.files import Page
 from memeval.site.pages.benchmarks import BenchmarkPages
 from tests.site.conftest import Built
-from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
+from tests.site.factory import HOSTILE, ITEMS, JUDGING, FakeBenchmark, Made, make_run
 from tests.site.items.test_failure_tables import built_of
 
 MAE = MetricInfo(name="mae", title="MAE", direction=Direction.LOWER, low=0, high=4, meaning="Stars off the mark.")
@@ -37,6 +38,9 @@ RMSE = MetricInfo(
 RATING = ProtocolInfo(
     name="f1", title="Rating", summary="Stars.", headline="mae", shown=("mae", "squared"), spread="mae"
 )
+
+
+SEARCHING = ProtocolInfo(name="retrieval", title="Retrieval", summary="Evidence.", headline="recall", reader="none")
 
 
 def rated(errors: tuple[float | None, ...]) -> Made:
@@ -145,6 +149,26 @@ def test_a_known_seed_stands_beside_a_fresh_one_on_the_pages_of_both(tmp_path: P
         (study,) = studies(site, view)
         assert study.rows == (("Acme: own answers (two versions)", "100.0", "0.0", "−100.0"),)
         assert study.columns[1:3] == ("Public %", "Fresh %")
+
+
+def test_scores_of_answers_stand_beside_those_of_retrieval_with_the_agreement_of_their_orders(tmp_path: Path) -> None:
+    """Five systems; the better its answers, the better what it found."""
+    right = dict(zip(("one", "two", "three", "four", "five"), (2, 8, 14, 20, 26), strict=True))
+    judge = FakeBenchmark(told={"protocols": (JUDGING, SEARCHING)})
+    for benchmark, reader in ((judge, "extractive@2"), (FakeBenchmark(told={"protocols": (SEARCHING,)}), "none@1")):
+        for slug, count in right.items():
+            make_run(tmp_path, Made(slug, slug, reader=reader, grades=partial(rightly, count)), benchmark)
+    site = read_site(tmp_path, find=lambda _name: judge)
+    (study,) = studies(site, site.benchmarks["fake@1"])
+    assert study.title.startswith("Answers and retrieval: ")
+    assert "Kendall’s τ of the two orders is 1.00 (95 % interval 1.00 to 1.00)" in study.says
+    assert "the same 60 items" in study.says
+    assert study.rows[0] == ("five", "86.7", "1", "86.7", "1")
+    assert [row[2] for row in study.rows] == ["1", "2", "3", "4", "5"]
+
+
+def rightly(right: int, number: int, grade: Grade) -> Grade:
+    return grade.model_copy(update={"verdict": number % ITEMS < right})
 
 
 LINE = ChartInfo(

@@ -8,8 +8,7 @@ from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.site import build
 from memeval.site.frame import building
-from memeval.site.frame.site_folder import SiteFolder
-from memeval.site.frame.unchanged import contents_of
+from memeval.site.frame.site_folder import SiteFolder, contents_of
 from memeval.site.model.files import Asset
 from tests.site.frame.test_frame import files_of
 

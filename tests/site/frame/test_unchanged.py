@@ -10,8 +10,8 @@ from memeval.archive import run_cache
 from memeval.benchmarks.registry import Origin
 from memeval.records.base import Digest, digest_bytes
 from memeval.site import build
-from memeval.site.frame import building, unchanged
-from memeval.site.frame.unchanged import contents_of, inputs_of, is_current, remember
+from memeval.site.frame import building, site_folder
+from memeval.site.frame.site_folder import contents_of, inputs_of, is_current, remember
 from memeval.site.model import file_digests
 from tests.site.frame.test_frame import files_of
 from tests.site.frame.test_one_run_more import add_run
@@ -19,7 +19,7 @@ from tests.site.frame.test_one_run_more import add_run
 
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in (run_cache, unchanged):
+    for module in (run_cache, site_folder):
         monkeypatch.setattr(module, "cache_home", lambda: tmp_path / "cache")
     monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
     for name in ("sources/findings/claims.toml", "submissions/acme/submission.toml", "data/locomo/data.json"):
@@ -94,7 +94,7 @@ def test_templates_packages_and_settings_of_the_environment_count(
     monkeypatch.setenv("MEMEVAL_JUDGE_BASE_URL", "https://example.org/")
     seen.add(known(results))
     written("templates/pages/run.html")(tmp_path)
-    monkeypatch.setattr(unchanged, "assets_root", lambda: tmp_path)
+    monkeypatch.setattr(site_folder, "assets_root", lambda: tmp_path)
     seen.add(known(results))
     written("site/index.md")(tmp_path)
     seen.add(known(results))
@@ -110,7 +110,7 @@ def test_a_link_or_a_benchmark_of_another_package_is_no_known_state(
     results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(unchanged, "origin", lambda _: Origin("acme-benchmarks", "1.0"))
+        patch.setattr(site_folder, "origin", lambda _: Origin("acme-benchmarks", "1.0"))
         assert inputs_of(results) is None
     assert inputs_of(results) is not None
     (results / "linked").symlink_to(results.parent / "sources")

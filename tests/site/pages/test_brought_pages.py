@@ -11,7 +11,7 @@ from memeval.benchmarks import registry
 from memeval.evaluation.verify.verification import checks_of_run
 from memeval.records.errors import BadInput
 from memeval.site import build
-from memeval.site.frame.unchanged import inputs_of
+from memeval.site.frame.site_folder import inputs_of
 from memeval.site.model.content import read_site
 from memeval.site.model.files import Asset, Page
 from memeval.site.pages.publisher import brought_files, brought_pages

@@ -16,7 +16,7 @@ from memeval.objects import ObjectStore, Place, open_store, parse_place
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.journal import QueuedPush
 from memeval.settings import SETTINGS, read_settings
-from memeval.storage import locked, unwritable, write_whole
+from memeval.storage import locked, writable, write_whole
 
 ARCHIVE, DISABLE = "MEMEVAL_ARCHIVE", "MEMEVAL_ARCHIVE_DISABLE"
 
@@ -152,7 +152,7 @@ def enqueue(results: Path, folder: RunFolder, problem: str) -> None:
     """
     path = results / QUEUE
     line = QueuedPush(run=name_of(folder), at=datetime.now(UTC).isoformat(timespec="seconds"), problem=problem)
-    try:
+    with writable(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with locked(path.parent), path.open("a+b") as stream:
             stream.seek(max(stream.tell() - 1, 0))
@@ -160,8 +160,6 @@ def enqueue(results: Path, folder: RunFolder, problem: str) -> None:
             stream.write(joint + (line.to_json() + "\n").encode())
             stream.flush()
             os.fsync(stream.fileno())
-    except OSError as error:
-        raise unwritable(path, error) from None
 
 
 def queued_runs(results: Path) -> list[RunFolder]:

@@ -17,7 +17,7 @@ from memeval.objects import ObjectInfo, ObjectStore
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 from memeval.records.ledger import LedgerEvent
 from memeval.records.release import Release
-from memeval.storage import listed, unwritable
+from memeval.storage import listed, readable, writable
 
 _ENDS = (LedgerEvent.SUPERSEDED, LedgerEvent.INVALIDATED)
 
@@ -97,10 +97,8 @@ def _why_kept(found: ArchivedRun, released: Mapping[str, str], results: Path) ->
 def _released(store: ObjectStore, results: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in listed(results / "releases", "*.json"):
-        try:
+        with readable(path):
             content = path.read_bytes()
-        except OSError as error:
-            raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None
         release = Release.parse(content, path)
         found |= dict.fromkeys(runs_of(release), release.version)
     for each in store.list(RELEASES):
@@ -147,8 +145,6 @@ def thin(folder: RunFolder, store: ObjectStore) -> int:
             raise fetched.error
     for name in folder.run.files:
         path = folder.path / f"{name}.gz"
-        try:
+        with writable(path):
             path.unlink(missing_ok=True)
-        except OSError as error:
-            raise unwritable(path, error) from None
     return size

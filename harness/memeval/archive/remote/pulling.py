@@ -19,7 +19,7 @@ from memeval.records.base import Digest
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.release import Release
 from memeval.records.run import FileDigest
-from memeval.storage import unwritable, write_whole
+from memeval.storage import unwritable, writable, write_whole
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -208,11 +208,9 @@ def _fetch(stated: FileDigest, store: ObjectStore) -> Fetched:
 
 
 def _part_beside(path: Path) -> Path:
-    try:
+    with writable(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".part-", suffix=path.suffix)
-    except OSError as error:
-        raise unwritable(path, error) from None
     os.close(handle)
     return Path(name)
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 
 from memeval.benchmarks.beam.keys import Ability, Asked, BeamKey, NuggetKey
-from memeval.benchmarks.beam.scales import event_order, mean, scales
 from memeval.grading.base import Grader, RuleGrader, first_failure, only, row
 from memeval.grading.evidence import TurnIndex, index_of, measures
 from memeval.judging.base import Case, Judge
@@ -12,6 +11,7 @@ from memeval.keys import AnswerKey, ItemKey
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Scenario
+from memeval.statistics.agreement import kendall_tau
 from memeval.tokens import count_tokens
 
 DEPTHS = (1, 3, 5, 10, 20)
@@ -80,7 +80,7 @@ MOST_LINES = 40
 class BeamNuggets:
     """Asks a judge about each sentence of a rubric: met, met in part, or not. The credit is the mean of 1, ½ and 0.
 
-    The metrics are the same verdicts on the scales of published scores; see :mod:`memeval.benchmarks.beam.scales`.
+    The metrics are the same verdicts on the scales of published scores; see :mod:`memeval.benchmarks.beam.grading`.
     """
 
     name = "beam-nuggets@1"
@@ -160,3 +160,53 @@ def _pairs(key: BeamKey, answer: str) -> list[tuple[int, int]]:
 
 GRADERS: Mapping[str, Grader] = {"retrieval": BeamRetrieval(), "nuggets": BeamNuggets()}
 """The grader of each protocol."""
+
+
+def mean(scores: Sequence[float]) -> float:
+    """Return the mean of 0, ½ and 1 per sentence: the scale of mem0, for all abilities."""
+    return fsum(scores) / len(scores)
+
+
+def cut(scores: Sequence[float]) -> float:
+    """Return the mean after ½ is cut to 0: the authors' code, for all abilities but event ordering."""
+    return fsum(int(score) for score in scores) / len(scores)
+
+
+def event_order(lines: Sequence[str], same: Mapping[tuple[int, int], bool], events: int) -> tuple[float | None, float]:
+    """Return Kendall's τ-b of the order, scaled to [0, 1], and the F1 of the events.
+
+    Each line takes the first event that it is about and that no line before it took. Lines without an event, also blank
+    ones, are false positives. In both orders, what is absent shares one last rank. ``lines``: all lines of the answer.
+    ``same``: whether a line is about an event, by their places from 0; absent pairs are not. ``events``: number of
+    events, in the right order.
+    Returns: τ is ``None`` if an order has only one rank.
+    """
+    taken: list[int | str] = []
+    for place, line in enumerate(lines):
+        free = (event for event in range(events) if same.get((place, event)) and event not in taken)
+        taken.append(next(free, line))
+    right: list[int | str] = list(range(events))
+    found = len(set(right) & set(taken))
+    false = sum(each not in right for each in taken)
+    precision, recall = found / (found + false), found / events
+    union = list(dict.fromkeys(right + taken))
+    ranks = [{each: rank for rank, each in enumerate(order, 1)} for order in (right, taken)]
+    tau = kendall_tau(*([of.get(each, len(union) + 1) for each in union] for of in ranks))
+    f1 = 2 * precision * recall / (precision + recall) if found else 0.0
+    return None if tau is None else (tau + 1) / 2, f1
+
+
+def scales(
+    scores: Sequence[float], order: tuple[float | None, float] | None, whole: bool | None
+) -> dict[str, float | None]:
+    """Return the metrics of an item, one per scale.
+
+    ``scores``: 0, ½ or 1 per sentence. ``order``: τ and F1 of event ordering; ``None`` for other abilities. ``whole``:
+    whether the whole answer is right; ``None`` if the judge does not say.
+    """
+    yes_no = None if whole is None else float(whole)
+    if order is None:
+        return {"official": cut(scores), "order_times_events": mean(scores), "yes_no": yes_no}
+    tau, f1 = order
+    product = None if tau is None else tau * f1
+    return {"official": tau, "order_times_events": product, "yes_no": yes_no, "tau": tau, "tau_times_f1": product}

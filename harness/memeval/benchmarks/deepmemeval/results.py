@@ -13,17 +13,20 @@ from typing import Any
 from pydantic import Field
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.benchmarks.formats.reading import (
     NO_ANSWER,
+    UNKNOWN_VERSION,
     Amount,
     Answer,
     AnswerFile,
     ForeignRecord,
     Id,
+    ImportedAnswer,
+    ImportedAnswers,
     Name,
     fitted,
     once,
+    slug_of,
 )
 from memeval.benchmarks.formats.writing import file_name, judge_model, require_session, write_json, write_lines
 from memeval.benchmarks.session import BenchmarkSession

@@ -8,12 +8,23 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.benchmarks.formats.mapped_rows import MappedRow, matches, rows_of
-from memeval.benchmarks.formats.reading import LONGEST_ID, AnswerFile, Lines, kind_of, once, refuse
+from memeval.benchmarks.formats.reading import (
+    LONGEST_ID,
+    UNKNOWN_VERSION,
+    AnswerFile,
+    ImportedAnswer,
+    ImportedAnswers,
+    Lines,
+    kind_of,
+    once,
+    refuse,
+    slug_of,
+)
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim, Imported
 from memeval.records.mapping import AnswerMapping, Beside
+from memeval.storage import readable
 from memeval.toml import parse_toml
 
 MAPPINGS = "answers.toml"
@@ -28,10 +39,8 @@ def mapping_of(target: str) -> AnswerMapping:
     """
     package, _, name = target.partition(":")
     path = files(package).joinpath(MAPPINGS)
-    try:
+    with readable(path, "Add the file."):
         content = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Add the file.") from None
     toml = parse_toml(content, path)
     if not isinstance(toml.data.get(name), dict):
         raise BadInput(f"has no mapping '{name}'.", where=path, remedy=f"Add the table [{name}].")

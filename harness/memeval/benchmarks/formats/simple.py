@@ -9,8 +9,19 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
-from memeval.benchmarks.formats.reading import LONGEST_ID, NO_ANSWER, AnswerFile, decoded, missing, once, refuse
+from memeval.benchmarks.formats.reading import (
+    LONGEST_ID,
+    NO_ANSWER,
+    UNKNOWN_VERSION,
+    AnswerFile,
+    ImportedAnswer,
+    ImportedAnswers,
+    decoded,
+    missing,
+    once,
+    refuse,
+    slug_of,
+)
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.imported import Imported
 from memeval.systems.channel import visible

@@ -99,6 +99,7 @@ SAMPLERS: dict[str, Callable[[Sequence[ItemKey]], tuple[ItemKey, ...]]] = {
     "fair": partial(documented, per_conversation=20),
     "quick": partial(exact, total=50, quotas=equal, seed=42),
     "quick-proportional": partial(exact, total=50, quotas=proportional, seed=42),
+    "hundred": partial(exact, total=100, quotas=proportional, seed=42),
     "fair-exact": partial(exact, total=200, quotas=equal, seed=42),
     "fair-proportional": partial(exact, total=200, quotas=proportional, seed=42),
 }

@@ -14,17 +14,21 @@ from typing import Any
 from pydantic import Field
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.formats.answers import UNKNOWN_SOURCE, UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.benchmarks.formats.reading import (
     NO_ANSWER,
+    UNKNOWN_SOURCE,
+    UNKNOWN_VERSION,
     Answer,
     AnswerFile,
     ForeignRecord,
     Id,
+    ImportedAnswer,
+    ImportedAnswers,
     Text,
     fitted,
     once,
     refuse,
+    slug_of,
 )
 from memeval.benchmarks.formats.writing import require_session, sources_of, write_json
 from memeval.benchmarks.locomo.grading import DECIMALS, official_f1, recall_upstream, rounded_f1

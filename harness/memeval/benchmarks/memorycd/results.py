@@ -16,19 +16,22 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.benchmarks.formats.reading import (
     LONGEST_TEXT,
     NO_ANSWER,
+    UNKNOWN_VERSION,
     Answer,
     AnswerFile,
     Count,
     ForeignRecord,
     Id,
+    ImportedAnswer,
+    ImportedAnswers,
     Name,
     Text,
     fitted,
     refuse,
+    slug_of,
 )
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.grading import HIGHEST, LOWEST

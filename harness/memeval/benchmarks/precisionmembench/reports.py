@@ -15,18 +15,21 @@ from typing import Any
 from pydantic import Field
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.benchmarks.formats.reading import (
     NO_ANSWER,
+    UNKNOWN_VERSION,
     Amount,
     AnswerFile,
     Count,
     ForeignRecord,
     Id,
+    ImportedAnswer,
+    ImportedAnswers,
     Name,
     fitted,
     once,
     placed,
+    slug_of,
 )
 from memeval.benchmarks.formats.writing import require_session, write_json
 from memeval.benchmarks.precisionmembench.dataset import SEARCHES, TURNS, PrecisionDataset, turn_id

@@ -14,9 +14,8 @@ from typing import Any
 from pydantic import Field
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.formats.answers import ImportedAnswers
 from memeval.benchmarks.formats.mapped import mapping_of, read_mapped
-from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, Name, fitted, placed
+from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, ImportedAnswers, Name, fitted, placed
 from memeval.benchmarks.formats.writing import require_session, write_json
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.grading.base import last_attempts

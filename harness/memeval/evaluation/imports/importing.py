@@ -9,8 +9,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Parameters
 from memeval.benchmarks.exchange_format import ExchangeFormat, QuestionData
-from memeval.benchmarks.formats.answers import UNKNOWN_SOURCE, ImportedAnswer, ImportedAnswers
-from memeval.benchmarks.formats.reading import AnswerFile
+from memeval.benchmarks.formats.reading import UNKNOWN_SOURCE, AnswerFile, ImportedAnswer, ImportedAnswers
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.grades import cases_of, grade_items
 from memeval.evaluation.judge.judges import ChosenJudge

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memeval.benchmarks.formats.answers import UNKNOWN_SOURCE, ImportedAnswer, ImportedAnswers
+from memeval.benchmarks.formats.reading import UNKNOWN_SOURCE, ImportedAnswer, ImportedAnswers
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.grades import grade_items
 from memeval.grading.evidence import index_of, measures

@@ -91,6 +91,7 @@ def grade_items(
         given = [last[question] for question in item.question_ids]
         looks = delivered if item.category in reading else None
         grades.append(_graded(benchmark_session, item, scenario, given, judge, looks))
+    # A few graders compare items, so they settle a grade when all are there.
     for grader in {each.name: each for each in benchmark_session.graders.values()}.values():
         if isinstance(grader, RunGrader):
             grades = grader.settled(grades)
@@ -109,7 +110,7 @@ def _graded(
 
     ``delivered``: returns the contexts of responses; ``None`` for a grader that does not look at contexts.
     """
-    grader, corrections = benchmark_session.graders[item.category], benchmark_session.corrections()
+    grader, corrections = benchmark_session.graders[item.category], benchmark_session.corrections
 
     def graded(key: ItemKey) -> Grade:
         with _naming(benchmark_session, grader, item):
@@ -180,7 +181,7 @@ def cases_of(
     All cases are in memory at once, so they leave out the histories, which no model judge receives.
     """
     last = _graded_answers(responses)
-    corrections = benchmark_session.corrections()
+    corrections = benchmark_session.corrections
     cases: list[Case] = []
     for item, scenario in _with_scenarios(benchmark_session, (item for item in items if is_done(item, last))):
         grader, given = benchmark_session.graders[item.category], [last[question] for question in item.question_ids]

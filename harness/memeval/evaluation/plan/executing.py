@@ -143,7 +143,7 @@ class RunOutcome:
     """Why it was skipped, in a few words; ``None`` to show the error's message."""
 
 
-def execute(
+def run_plan(
     plan: Sequence[PlannedRun],
     options: RunOptions,
     progress: Progress | None = None,
@@ -162,13 +162,13 @@ def execute(
     for number, planned in enumerate(plan, 1):
         if len(plan) > 1:
             progress.note(f"{number}/{len(plan)} {planned}")
-        outcome = _outcome(planned, opened, options, progress, repeat, debug)
+        outcome = _run_planned(planned, opened, options, progress, repeat, debug)
         if outcome.error is not None and len(plan) > 1:
             progress.note(f"{outcome.state}: {outcome.error}")
         yield outcome
 
 
-def _outcome(
+def _run_planned(
     planned: PlannedRun, opened: _Opened, options: RunOptions, progress: Progress, repeat: int, debug: bool
 ) -> RunOutcome:
     try:

@@ -14,7 +14,7 @@ from memeval.archive.matrices import MatrixFolder, write_matrix
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.plan.executing import PlannedRun, execute
+from memeval.evaluation.plan.executing import PlannedRun, run_plan
 from memeval.evaluation.plan.reading import sources_of
 from memeval.execution.progress import Progress
 from memeval.options import RunOptions
@@ -70,7 +70,7 @@ def run_matrix(plan: MatrixPlan, options: RunOptions, progress: Progress | None 
     options = replace(options, judge=plan.judge or options.judge)
     outcomes = [
         CellOutcome(index, reader, system, next(iter(made.folders), None), made.error)
-        for (index, reader, system, _source), made in zip(cells, execute(planned, options, progress), strict=True)
+        for (index, reader, system, _source), made in zip(cells, run_plan(planned, options, progress), strict=True)
     ]
     return MatrixRun(write_matrix(options.results, matrix_of(plan, outcomes, options.results)), tuple(outcomes))
 

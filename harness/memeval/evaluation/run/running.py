@@ -24,7 +24,7 @@ from memeval.execution.executor import EarlyStop, Executor, execute
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.local import LocalExecutor
 from memeval.execution.model_reader import PREFIXES, SEED, ModelReader
-from memeval.execution.preparation import PreparedSystem, prepare, with_python
+from memeval.execution.preparation import PreparedSystem, prepare
 from memeval.execution.progress import Progress
 from memeval.execution.readers import NATIVE
 from memeval.execution.steps import FinishedItems, SystemInstance
@@ -36,6 +36,7 @@ from memeval.local import PREFIX, is_local
 from memeval.local.catalogue import address_of, find_model, setup_of
 from memeval.options import RunOptions as RunOptions
 from memeval.reading import Reader
+from memeval.records.beside import BesideTimes
 from memeval.records.call import Caller, Prompt
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.records.journal import LogLine, Plan
@@ -62,7 +63,6 @@ def run_system(
         KeyboardInterrupt: interrupted. Finished items are on disk, and the same call resumes.
     """
     progress = progress or Progress()
-    source = with_python(source, options.setup)
     options = replace(options, models=decoded_options(options.models, benchmark_session))
     options = with_reader_limit(options)
     judge = judge_for(options)
@@ -86,29 +86,48 @@ def run_system(
     with (
         cluster_of(options.scheduler, prepared) as cluster,
         models_for(options.results, options.models, progress.note, on_disk=uses_models) as models,
+        system_instances(prepared, options.limits, models, traffic) as new_instance,
     ):
-        setting = _Setting(prepared, benchmark_session, options, judge, models, progress, traffic, source, cluster)
-        with system_instances(prepared, options.limits, models, traffic) as new_instance:
-            first = new_instance(lambda line: None)
-            with closing(first.process):
-                hello = start_system(prepared.source, first.process)
-                _check_conformance(setting, hello)
-                return _run(setting, hello, first, new_instance)
+        # What the adapter can do decides the reader, and so the track. Later, this instance runs scenarios too.
+        first = new_instance(lambda line: None)
+        with closing(first.process):
+            setting = _Setting(
+                unprepared=source,
+                prepared=prepared,
+                adapter=start_system(prepared.source, first.process),
+                first=first,
+                new_instance=new_instance,
+                cluster=cluster,
+                benchmark_session=benchmark_session,
+                options=options,
+                judge=judge,
+                models=models,
+                traffic=traffic,
+                progress=progress,
+            )
+            _check_conformance(setting)
+            return _run(setting)
 
 
 @dataclass(frozen=True)
 class _Setting:
+    """What the steps of a run share. It does not change from the start of the system to the stored run."""
+
+    unprepared: SystemSource
+    """The system before it was prepared on this machine; each machine of a cluster prepares it by itself."""
     prepared: PreparedSystem
+    adapter: AdapterInfo
+    first: SystemInstance
+    """The instance that loaded the adapter already."""
+    new_instance: NewInstance
+    cluster: Cluster | None
+    """The machines that run the scenarios; ``None`` for this one."""
     benchmark_session: BenchmarkSession
     options: RunOptions
     judge: ChosenJudge
     models: Models
-    progress: Progress
     traffic: ExchangeBuffer
-    given_source: SystemSource
-    """The system before it was prepared on this machine."""
-    cluster: Cluster | None
-    """The machines that run the scenarios; ``None`` for this one."""
+    progress: Progress
 
     @property
     def source(self) -> SystemSource:
@@ -158,37 +177,34 @@ def judge_for(options: RunOptions) -> ChosenJudge:
     return choose_judge(options.judge or RulesJudge.name, options.judge_label, options.prompts)
 
 
-def _check_conformance(setting: _Setting, hello: AdapterInfo) -> None:
+def _check_conformance(setting: _Setting) -> None:
     """Raise ``BadInput`` if a submission that can cost money fails the conformance check."""
     options, prepared = setting.options, setting.prepared
     is_submission = prepared.source.kind is SystemKind.SUBMISSION
     if not options.skip_conformance and is_submission and prepared.pays and options.models.replay is None:
         from memeval.evaluation.run.conforming import require_conformance
 
-        require_conformance(prepared, hello, options.results, setting.progress, options.models, options.limits)
+        require_conformance(
+            prepared, setting.adapter, options.results, setting.progress, options.models, options.limits
+        )
 
 
-def _require_isolation(setting: _Setting, new_instance: NewInstance) -> None:
+def _require_isolation(setting: _Setting) -> None:
     """Raise ``BadInput`` if a system recalls texts of other scenarios, as far as two seconds show."""
     options = setting.options
     if not options.skip_conformance and setting.source.kind is not SystemKind.CONTROL and options.models.replay is None:
         from memeval.evaluation.run.conforming import require_isolation
 
-        require_isolation(setting.prepared, new_instance, setting.progress.note)
+        require_isolation(setting.prepared, setting.new_instance, setting.progress.note)
 
 
-def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_instance: NewInstance) -> RunFolder:
-    """Resume or start the run, execute the open items, judge and seal; see :func:`run_system`."""
-    source, benchmark_session, options, progress = (
-        setting.source,
-        setting.benchmark_session,
-        setting.options,
-        setting.progress,
-    )
-    reader = _reader(setting, hello)
-    inputs = _inputs(setting, hello, reader)
+def _run(setting: _Setting) -> RunFolder:
+    """Return the finished run with the same inputs; else resume or start one, grade it and store it."""
+    options, benchmark_session, progress = setting.options, setting.benchmark_session, setting.progress
+    source = setting.source
+    reader = _reader(setting)
+    inputs = _inputs(setting, reader)
     system_folder = options.results / benchmark_session.benchmark.info.name / source.slug
-    items = benchmark_session.selected(options.limit)
     folder, retried = None, None
     if not options.fresh:
         folder, retried = find_run_folder(
@@ -199,16 +215,16 @@ def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_insta
             progress=progress,
         )
     if folder is not None and (folder / "run.json").exists():
-        shutil.rmtree(
-            folder / "journal", ignore_errors=True
-        )  # remains if the process was killed after it wrote the head
+        # The journal is still there if the process was killed after it wrote run.json.
+        shutil.rmtree(folder / "journal", ignore_errors=True)
         return RunFolder(folder)
     setting.models.check_keys(_callers(setting.judge, reader))
     if folder is None:
-        _require_isolation(setting, new_instance)
-        folder = start(system_folder, _plan(setting, inputs, hello, reader, retried))
+        _require_isolation(setting)
+        folder = start(system_folder, _plan(setting, inputs, reader, retried))
     if reason := keep_source(options.results, source):
         progress.note(f"The files of {source.slug} are not stored with the run: {reason}.")
+    items = benchmark_session.selected(options.limit)
     with interruptible(), Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:
         plan = Journal.plan(folder)
         setting.models.open_run(plan.run_id, own)
@@ -217,62 +233,97 @@ def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_insta
         if plan.carries_over is not None:
             retried = decoded_run(RunFolder(system_folder / plan.carries_over), benchmark_session)
             retryable = _carry_over(retried, journal)
-        open_items, attempts = _open_items(items, journal, retryable)
-        done = len(items) - len(open_items)
-        for note in benchmark_session.dataset.notes:
-            progress.note(note)
-            journal.log(LogLine(at=utc_now(), event="data", detail=note))
-        progress.start(f"{source.slug} on {benchmark_session.benchmark.info.id}", len(items), done)
-        if done > 0:
-            progress.note(f"Resumed: {done} of {len(items)} items are already on disk.")
-            journal.log(LogLine(at=utc_now(), event="resumed", detail=f"{done} of {len(items)} items on disk"))
-        try:
-            early = None
-            if setting.judge.model is not None:
-                early = EarlyJudging(setting.judge.model, benchmark_session, items, setting.models)
-            stops_early = _early_stop(setting, items, open_items, journal)
-
-            def watch(finished: Sequence[FinishedItems]) -> None:
-                stops_early(finished)
-                if early is not None:
-                    early.watch(finished)
-
-            executor = _executor(setting, hello, first, new_instance, reader, plan.inputs.track.limits.search_items)
-            execute(
-                executor,
-                benchmark_session.works(open_items, source.view, attempts),
-                journal,
-                progress,
-                spent=setting.models.spent,
-                watch=watch,
-            )
-        finally:
-            progress.stop()
-            journal.log(*setting.models.lines())
-        rows = _judged(setting, items, journal, own, reader, retried, early)
-        return seal(folder, plan, rows, journal.log_lines, options.concurrency, benchmark_session)
+        executor = _executor(setting, reader, plan.inputs.track.limits.search_items)
+        early = _answer_items(setting, executor, items, retryable, journal)
+        rows = _graded_rows(setting, items, journal, own, reader, retried, early)
+        beside = _beside(setting, items, reader)
+        return seal(folder, plan, rows, journal.log_lines, options.concurrency, benchmark_session, beside)
 
 
-def _executor(
+def _beside(setting: _Setting, items: Sequence[ItemKey], reader: Reader | None) -> BesideTimes | None:
+    """Return the times of a finished run beside a control; ``None`` if they are not wanted or not known."""
+    options = setting.options
+    if not (options.times_beside or setting.source.product_version):
+        return None
+    from memeval.evaluation.run.beside import times_beside
+
+    return times_beside(
+        setting.new_instance,
+        setting.benchmark_session,
+        items,
+        reader,
+        options.limits,
+        options.setup,
+        setting.models,
+        setting.progress.note,
+    )
+
+
+def _answer_items(
     setting: _Setting,
-    hello: AdapterInfo,
-    first: SystemInstance,
-    new_instance: NewInstance,
-    reader: Reader | None,
-    search_items: int,
-) -> Executor:
+    executor: Executor,
+    items: Sequence[ItemKey],
+    retryable: frozenset[tuple[str, int]],
+    journal: Journal,
+) -> EarlyJudging | None:
+    """Have the system answer the items that are not on disk yet. Returns the judging that a model began meanwhile.
+
+    ``retryable``: the responses, by question and attempt, that are asked again if they failed.
+    """
+    benchmark_session, source, progress = setting.benchmark_session, setting.source, setting.progress
+    open_items, attempts = _open_items(items, journal, retryable)
+    done = len(items) - len(open_items)
+    for note in benchmark_session.dataset.notes:
+        progress.note(note)
+        journal.log(LogLine(at=utc_now(), event="data", detail=note))
+    progress.start(f"{source.slug} on {benchmark_session.benchmark.info.id}", len(items), done)
+    if done > 0:
+        progress.note(f"Resumed: {done} of {len(items)} items are already on disk.")
+        journal.log(LogLine(at=utc_now(), event="resumed", detail=f"{done} of {len(items)} items on disk"))
+    early = None
+    try:
+        if setting.judge.model is not None:
+            early = EarlyJudging(setting.judge.model, benchmark_session, items, setting.models)
+        stops_early = _early_stop(setting, items, open_items, journal)
+
+        def watch(finished: Sequence[FinishedItems]) -> None:
+            stops_early(finished)
+            if early is not None:
+                early.watch(finished)
+
+        works = benchmark_session.works(open_items, source.view, attempts)
+        execute(executor, works, journal, progress, spent=setting.models.spent, watch=watch)
+    finally:
+        progress.stop()
+        journal.log(*setting.models.lines())
+    return early
+
+
+def _executor(setting: _Setting, reader: Reader | None, search_items: int) -> Executor:
     options, check = setting.options, setting.models.gateway.check
     readings = options.models.model_concurrency if isinstance(reader, ModelReader) else 0
     if reader is not None and is_local(reader.name):
         readings = 1  # it answers one request at a time, and a time of reading has no queue in it
     if setting.cluster is None:
         return LocalExecutor(
-            first, new_instance, reader, search_items, options.concurrency, check=check, readings=readings
+            setting.first,
+            setting.new_instance,
+            reader,
+            search_items,
+            options.concurrency,
+            check=check,
+            readings=readings,
         )
     return cluster_executor(
         setting.cluster,
         RunOnNodes(
-            setting.given_source, setting.prepared, hello, options.limits, reader, search_items, options.concurrency
+            setting.unprepared,
+            setting.prepared,
+            setting.adapter,
+            options.limits,
+            reader,
+            search_items,
+            options.concurrency,
         ),
         setting.progress.note,
         setting.models,
@@ -295,7 +346,7 @@ def _early_stop(
     return EarlyStop(len(items), earlier, f"{source.slug} on {setting.benchmark_session.benchmark.info.id}").watch
 
 
-def _reader(setting: _Setting, hello: AdapterInfo) -> Reader | None:
+def _reader(setting: _Setting) -> Reader | None:
     """Return the reader; a replayed run keeps its reader unless the options name another."""
     replay, asked = setting.options.models.replay, setting.options.reader
     if replay is not None and asked is None:
@@ -307,10 +358,10 @@ def _reader(setting: _Setting, hello: AdapterInfo) -> Reader | None:
 
     protocol, slug = setting.benchmark_session.protocol_info, setting.source.slug
     try:
-        return choose_reader(asked, hello.capabilities, slug, model_reader, protocol)
+        return choose_reader(asked, setting.adapter.capabilities, slug, model_reader, protocol)
     except NotApplicable as error:
         info = setting.benchmark_session.benchmark.info
-        others = protocols_for(hello.capabilities, info)
+        others = protocols_for(setting.adapter.capabilities, info)
         if not others or protocol.name in others:  # the chosen reader is the cause
             raise
         remedy = f"{slug} supports {info.id} with --protocol {' or '.join(others)}."
@@ -326,21 +377,19 @@ def _callers(judge: ChosenJudge, reader: Reader | None) -> list[Caller]:
     return [*callers, Caller.READER] if needs_key else callers
 
 
-def _inputs(setting: _Setting, hello: AdapterInfo, reader: Reader | None) -> Inputs:
+def _inputs(setting: _Setting, reader: Reader | None) -> Inputs:
     options = setting.options
     track = setting.benchmark_session.track(reader=reader, limits=options.limits)
-    return Inputs.of(setting.judge.on(track), setting.prepared.identity(hello), options.limit)
+    return Inputs.of(setting.judge.on(track), setting.prepared.identity(setting.adapter), options.limit)
 
 
-def _plan(
-    setting: _Setting, inputs: Inputs, hello: AdapterInfo, reader: Reader | None, retried: RunFolder | None
-) -> Plan:
+def _plan(setting: _Setting, inputs: Inputs, reader: Reader | None, retried: RunFolder | None) -> Plan:
     has_model_reader = isinstance(reader, ModelReader)
     return Plan(
         run_id="",
         started="",
         inputs=inputs,
-        system=setting.prepared.identity(hello),
+        system=setting.prepared.identity(setting.adapter),
         redistribution=setting.benchmark_session.benchmark.info.redistribution,
         isolation=setting.prepared.isolation,
         network=setting.prepared.network,
@@ -353,7 +402,7 @@ def _plan(
     )
 
 
-def _judged(
+def _graded_rows(
     setting: _Setting,
     items: Sequence[ItemKey],
     journal: Journal,

@@ -18,6 +18,7 @@ from memeval.gateway.budget import price_list
 from memeval.grading.scoring import score
 from memeval.keys import ItemKey
 from memeval.records.base import comparable_digest
+from memeval.records.beside import BesideTimes
 from memeval.records.call import Phase, PhaseUsage, UsageSource
 from memeval.records.grade import Grade
 from memeval.records.journal import LogLine, Plan
@@ -28,12 +29,19 @@ from memeval.storage import write_whole
 
 
 def seal(
-    folder: Path, plan: Plan, rows: Rows, log: Sequence[LogLine], concurrency: int, benchmark_session: BenchmarkSession
+    folder: Path,
+    plan: Plan,
+    rows: Rows,
+    log: Sequence[LogLine],
+    concurrency: int,
+    benchmark_session: BenchmarkSession,
+    beside: BesideTimes | None = None,
 ) -> RunFolder:
     """Write the sealed run with its failure analysis, and withhold the benchmark's text if its licence requires that.
 
     The head, ``run.json``, is written last: without it the run is unfinished, and its journal is complete.
-    ``concurrency``: number of scenarios that ran at the same time. Raises ``BadInput`` if the folder cannot be written.
+    ``concurrency``: number of scenarios that ran at the same time. ``beside``: its times beside a control, if they were
+    measured. Raises ``BadInput`` if the folder cannot be written.
     """
     stored, lines = rows, log
     if plan.redistribution is Redistribution.IDS:
@@ -45,7 +53,8 @@ def seal(
     for name, records in {**stored.files(), FAILURES: failures, "log.jsonl": lines}.items():
         data, files[name] = pack(records)
         write_whole(folder / f"{name}.gz", data)
-    write_whole(folder / "run.json", _pretty(head(plan, stored, files, concurrency, summary.crashes(lines))))
+    found = head(plan, stored, files, concurrency, summary.crashes(lines)).model_copy(update={"beside": beside})
+    write_whole(folder / "run.json", _pretty(found))
     shutil.rmtree(folder / "journal", ignore_errors=True)
     return RunFolder(folder)
 

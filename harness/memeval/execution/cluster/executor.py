@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memeval.execution.cluster.calls import CallsOfWorkers, RunModels
+from memeval.execution.cluster.node_models import CallsOfWorkers, RunModels
 from memeval.execution.cluster.parcel import (
     Assignment,
     Delivery,

@@ -1,26 +1,27 @@
-"""The model endpoint of a run on one worker: it has no key, and the machine that started the run makes the calls."""
+"""Model calls of workers, made where the run was started: one gateway keeps budget, limits, records and keys."""
 
 import asyncio
 import itertools
 import threading
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memeval.execution.cluster.parcel import FromWorker, NodeCall, NodeReply, RunParcel
+from memeval.execution.cluster.parcel import FromWorker, NodeCall, NodeReply, RunParcel, TaskEnd
 from memeval.execution.model_reader import ModelReader
 from memeval.execution.preparation import PreparedSystem
 from memeval.execution.readers import READERS
 from memeval.gateway.endpoints import Endpoint
+from memeval.gateway.gateway import Gateway
 from memeval.gateway.serving.model_endpoint import ModelEndpoint
 from memeval.gateway.serving.model_server import ModelServer
 from memeval.gateway.stops import RESUME, GatewayStopped
 from memeval.reading import Reader
 from memeval.records.call import Call, Caller, ModelRequest, Phase
-from memeval.records.errors import MemevalError
+from memeval.records.errors import BadInput, MemevalError
 from memeval.systems.sandbox import INSIDE_ORIGIN
 
 T = TypeVar("T")
@@ -193,3 +194,54 @@ class NodeModels:
         if self.gateway is not None:
             self.gateway.stop(GatewayStopped("the run ended while model calls were in flight.", remedy=RESUME))
         self._resources.close()
+
+
+MOST_REPLIES = 16
+"""How many replies are sent at the same time, so that a worker that hangs does not hold up the others."""
+
+
+@dataclass(frozen=True)
+class RunModels:
+    gateway: Gateway
+    allowed: Mapping[Caller, tuple[Endpoint, tuple[str, ...]]]
+
+
+class CallsOfWorkers:
+    """Makes calls that workers ask for, and sends them the replies."""
+
+    def __init__(self, models: RunModels, reply: Callable[[str, str], None]) -> None:
+        self._models, self._reply = models, reply
+        self._replies = ThreadPoolExecutor(MOST_REPLIES, "memeval-replies")
+
+    def make(self, asked: NodeCall) -> None:
+        endpoint, models = self._models.allowed.get(asked.caller, (None, ()))
+        if endpoint is None or asked.request.endpoint != endpoint.url or asked.request.model not in models:
+            raise BadInput(
+                f"worker {asked.worker} asked for a model that this run does not use.",
+                remedy="Check who can reach the scheduler.",
+            )
+        gateway, request = self._models.gateway, asked.request
+        if asked.caller is Caller.SYSTEM:
+            made = gateway.pass_on(request, endpoint, asked.phase, asked.scenario_id, asked.ordinal)
+        else:
+            made = gateway.ask(request, endpoint, asked.caller, asked.phase)
+        gateway.start(made).add_done_callback(lambda done: self._made(asked, done))
+
+    def keep(self, call: Call) -> None:
+        self._models.gateway.run(self._models.gateway.keep(call))
+
+    def close(self) -> None:
+        self._replies.shutdown(wait=False, cancel_futures=True)
+
+    def _made(self, asked: NodeCall, done: Future[Call]) -> None:
+        """Send the reply from another thread: this one is the gateway's."""
+        try:
+            reply = NodeReply(number=asked.number, call=done.result())
+        except MemevalError as error:
+            reply = NodeReply(number=asked.number, stop=TaskEnd.of(error))
+        except CancelledError:
+            return  # the run is over
+        try:
+            self._replies.submit(self._reply, asked.worker, reply.model_dump_json())
+        except RuntimeError:
+            return  # closed: the run is over

@@ -1,5 +1,5 @@
 """Further results of a benchmark: size of errors, search latency by bank size, score and latency by length of history,
-and what its catalogue declares.
+the order by answers and by retrieval, and what its catalogue declares.
 
 There is a study if the runs hold the data for it; none depends on the name of a benchmark.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy
 
+from memeval.leaderboard.answer_order import compared_orders
 from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.leaderboard.pairing import TrackPair, apart_and_shared, old_and_fresh
 from memeval.records.benchmark import ChartInfo, ChartKind, MetricInfo
@@ -22,6 +23,7 @@ from memeval.site.model import text
 from memeval.site.model.content import BenchmarkView, SiteModel, judge_label
 from memeval.site.model.labels import reader_label, slice_label
 from memeval.site.table.columns import overall
+from memeval.statistics.flips import TOLERANCE
 
 PUBLISHED = "published"
 """Addition to the names of published values, so that nobody takes them for runs."""
@@ -334,6 +336,39 @@ def _looks(title: str, says: str, pairs: Sequence[TrackPair], names: tuple[str, 
     yield Study(title, says, columns, tuple(rows))
 
 
+def _orders(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
+    """Yield the scores of answers beside those of retrieval, for each reader whose systems have both."""
+    for found in compared_orders(benchmark.tables):
+        agreement = found.agreement
+        if agreement is None:
+            tau = "Kendall’s τ is undefined: all systems have the same score in one of them."
+        else:
+            tau = f"Kendall’s τ of the two orders is {text.number(agreement.tau)}"
+            if agreement.low is not None and agreement.high is not None:
+                tau += f" (95 % interval {text.number(agreement.low)} to {text.number(agreement.high)})"
+            tau += "; 1 is the same order, 0 no relation."
+        answers, retrieval = ([getattr(each, name) for each in found.systems] for name in ("answers", "retrieval"))
+        yield Study(
+            f"Answers and retrieval: {benchmark.track_title(found.answers.track)}",
+            f"Are systems that find more evidence also those whose answers are better? Both scores are over the same "
+            f"{found.items} items. Retrieval: {benchmark.track_title(found.retrieval.track)}. {tau} "
+            "Systems that found no evidence at all are left out.",
+            ("System", "Answers %", "Place by answers", "Retrieval %", "Place by retrieval"),
+            tuple(
+                (
+                    *(_name(each.row), text.percent(each.answers), _place(each.answers, answers)),
+                    *(text.percent(each.retrieval), _place(each.retrieval, retrieval)),
+                )
+                for each in found.systems
+            ),
+        )
+
+
+def _place(score: float, scores: Sequence[float]) -> str:
+    """Return the place of a score, the highest first; equal scores share a place."""
+    return str(1 + sum(other > score + TOLERANCE for other in scores))
+
+
 def _declared(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
     for drawn in declared_charts(benchmark):
         info = drawn.info
@@ -349,5 +384,5 @@ def _name(row: BoardRow) -> str:
 
 
 STUDIES: tuple[Callable[[SiteModel, BenchmarkView], Iterable[Study]], ...] = (
-    *(_declared, _errors, _latency, _sizes, _memories, _seeds),
+    *(_declared, _errors, _latency, _sizes, _memories, _seeds, _orders),
 )

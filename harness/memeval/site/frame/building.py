@@ -16,14 +16,13 @@ from memeval.site.frame.guide import guide_files
 from memeval.site.frame.not_found import not_found_page
 from memeval.site.frame.page_frame import PageFrame, theme_style_sheets
 from memeval.site.frame.search_index import SearchIndex, sitemap
-from memeval.site.frame.site_folder import SiteFolder
-from memeval.site.frame.unchanged import inputs_of, is_current, remember
+from memeval.site.frame.site_folder import SiteFolder, inputs_of, is_current, remember
 from memeval.site.items.kept_contents import keep_contents
 from memeval.site.model.content import FindBenchmark, SiteModel, read_site, runs_of
 from memeval.site.model.file_digests import files_read_once
 from memeval.site.model.files import Asset, GeneratedFile, Page
 from memeval.site.pages.publisher import brought_files, publishers
-from memeval.storage import unwritable
+from memeval.storage import writable
 
 
 def generate(site: SiteModel, folder: SiteFolder) -> None:
@@ -98,7 +97,7 @@ def build(
         raise BadInput("there is no results folder here.", where=results, remedy="Run a system first: memeval run.")
     refuse_place(results, out)
     out = out.resolve()
-    inputs = None
+    inputs = None  # of a site that shows something else than its results folder, they are not known
     if version is None and releases is None and ledger is None and find is None and traces is None:
         inputs = inputs_of(results)
         if inputs is not None and is_current(out, inputs):
@@ -112,13 +111,11 @@ def build(
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
         made = Path(scratch) / "site"
         made.mkdir(mode=0o755)
-        try:
+        with writable(out.parent):
             folder = SiteFolder(made, out if out.exists() else None)
             generate(site, folder)
             contents = folder.contents()
             folder.move_to(out)
-        except OSError as error:
-            raise unwritable(out.parent, error) from None
     if inputs is not None:
         remember(out, inputs, contents)
 

@@ -19,6 +19,7 @@ from memeval.records.settings import BoardSettings
 from memeval.settings import REMEDIES, SETTINGS
 from memeval.site.model.files import assets_root
 from memeval.site.pages.harness_wheel import FOLDER, wheel, wheel_name
+from memeval.storage import readable
 
 FIRST = ScaffoldAnswers(name="First memory", summary="Sample system: finds turns that share words with the question.")
 
@@ -83,13 +84,11 @@ def first_slug() -> str:
 
 
 def _refuse(folder: Path) -> None:
-    try:
+    with readable(folder, "Choose another folder."):
         if folder.exists() and not folder.is_dir():
             raise BadInput("this is a file.", where=folder, remedy="Choose a folder.")
         if folder.exists() and any(path.name != ".git" for path in folder.iterdir()):
             raise BadInput("the folder is not empty.", where=folder, remedy="Choose an empty or new folder.")
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror}).", where=folder, remedy="Choose another folder.") from None
 
 
 def _write(draft: Path, board: NewBoard, schema: Mapping[str, object]) -> None:

@@ -30,8 +30,18 @@ from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.release import Release
 from memeval.site.release.checking import differences
 from memeval.site.release.roots import DATA, RELEASE_FILE, TAKEN
-from memeval.site.release.staging import NotRebuilt, Stage, forget, stage_again, stage_new, stages
-from memeval.site.release.switching import complete_releases, is_switched, paths_of, switch
+from memeval.site.release.staging import (
+    NotRebuilt,
+    Stage,
+    complete_releases,
+    forget,
+    is_switched,
+    paths_of,
+    stage_again,
+    stage_new,
+    stages,
+    switch,
+)
 from memeval.site.release.targets.base import Entry, NewFile, Target
 
 

@@ -19,7 +19,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.execution.cluster.calls import CallsOfWorkers, RunModels
+from memeval.execution.cluster.node_models import CallsOfWorkers, RunModels
 from memeval.execution.cluster.parcel import NodeCall
 from memeval.execution.preparation import SystemSetup
 from memeval.gateway.endpoints import Endpoint

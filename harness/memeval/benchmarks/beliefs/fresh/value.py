@@ -22,7 +22,7 @@ from memeval.benchmarks.beliefs.fresh.editions import Beacon, Edition, Hex
 from memeval.benchmarks.data import file_bytes
 from memeval.records.base import Stored
 from memeval.records.errors import BadInput
-from memeval.storage import unwritable, write_whole
+from memeval.storage import writable, write_whole
 
 FILENAME = "beacon.json"
 
@@ -154,8 +154,6 @@ def _body(address: str, edition: Edition) -> bytes:
 
 
 def _store(value: BeaconValue, target: Path) -> None:
-    try:
+    with writable(target.parent):
         target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(target.parent, error) from None
     write_whole(target, (value.to_json() + "\n").encode())

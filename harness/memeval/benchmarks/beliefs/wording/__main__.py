@@ -10,7 +10,7 @@ from memeval.benchmarks.beliefs.wording.editions import FILENAME, Wordings, add,
 from memeval.benchmarks.beliefs.wording.packs import FRAMES, WordingPack, faults, read_pack, shared
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
-from memeval.storage import write_whole
+from memeval.storage import readable, write_whole
 from memeval.toml import parse_toml
 
 HERE = Path(__file__).parent
@@ -70,10 +70,8 @@ def _new(file: Path) -> None:
 
 
 def _read(file: Path) -> WordingPack:
-    try:
+    with readable(file, "Name a pack, a TOML file."):
         return read_pack(file.read_bytes(), file)
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror}).", where=file, remedy="Name a pack, a TOML file.") from None
 
 
 def _check(file: Path, others: Sequence[Path]) -> None:

@@ -1,0 +1,125 @@
+"""Measures the times of a system beside a control, so that runs of different days and machines can be compared."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.run.models import Models
+from memeval.evaluation.run.runtime import NewInstance, system_instances
+from memeval.execution.preparation import prepare
+from memeval.execution.runner import ScenarioRunner
+from memeval.execution.setup import SystemSetup
+from memeval.execution.steps import FinishedItems, ScenarioWork, SystemInstance
+from memeval.keys import ItemKey
+from memeval.reading import Reader
+from memeval.records.beside import BesideTimes, PairedSeconds
+from memeval.records.response import Response
+from memeval.records.run import View
+from memeval.records.scenario import Ingest, Retain
+from memeval.records.track import Limits
+from memeval.systems.controls import all_controls
+from memeval.systems.source import control_source
+
+CONTROL = "bm25"
+REPEATS = 5
+
+LEAST_QUESTIONS = 20
+"""The shortest conversation with this many questions is measured, or else the one with most questions."""
+
+
+@dataclass(frozen=True)
+class Seconds:
+    ingest: float
+    search: float
+
+
+def times_beside(
+    new_instance: NewInstance,
+    benchmark_session: BenchmarkSession,
+    items: Sequence[ItemKey],
+    reader: Reader | None,
+    limits: Limits,
+    setup: SystemSetup,
+    models: Models,
+    note: Callable[[str], None],
+    repeats: int = REPEATS,
+) -> BesideTimes | None:
+    """Return the times of a system and of the control ``bm25`` on one conversation, measured in turns.
+
+    ``new_instance``: creates instances of the system. ``items``: those of the run. ``reader``: the reader of the run.
+    ``note``: receives a sentence if there are no times. Returns ``None`` if the system writes its answers itself, since
+    the control only retrieves; or if one of both failed.
+    """
+    if reader is None:
+        note(f"No times beside {CONTROL}: it only retrieves, and the system writes its answers itself.")
+        return None
+    work = _conversation(benchmark_session, items)
+    control = prepare(control_source(all_controls()[CONTROL]), setup, note)
+    found: list[tuple[Seconds, Seconds]] = []
+    with system_instances(control, limits, models) as new_control, ExitStack() as stack:
+        runners = []
+        for instance in (new_instance(_ignored), new_control(_ignored)):
+            stack.enter_context(closing(instance.process))
+            runners.append(_runner(instance, reader, limits))
+        for number in range(1 + repeats):
+            rows = _in_turns(runners, work, first=number % 2)
+            if any(row.outcome.is_error for each in rows for row in each):
+                note(f"No times beside {CONTROL}: a question of the measured conversation failed.")
+                return None
+            if number:  # the first time, both load what they need
+                found.append((_seconds(rows[0]), _seconds(rows[1])))
+    return BesideTimes(
+        control=CONTROL,
+        sessions=sum(isinstance(step, Ingest | Retain) for step in work.scenario.steps),
+        questions=sum(len(questions) for questions in work.items.values()),
+        ingest=tuple(_pair(one.ingest, two.ingest) for one, two in found),
+        search=tuple(_pair(one.search, two.search) for one, two in found),
+    )
+
+
+def _ignored(line: str) -> None:
+    """The run has the lines that the system prints."""
+
+
+def _conversation(benchmark_session: BenchmarkSession, items: Sequence[ItemKey]) -> ScenarioWork:
+    questions = Counter[str]()
+    for key in items:
+        questions[key.scenario_id] += len(key.question_ids)
+    long = [each for each in questions.items() if each[1] >= LEAST_QUESTIONS]
+    chosen = min(long, key=lambda each: each[1]) if long else max(questions.items(), key=lambda each: each[1])
+    wanted = [key for key in items if key.scenario_id == chosen[0]]
+    return benchmark_session.works(wanted, View.ALL, {})[0]
+
+
+def _runner(instance: SystemInstance, reader: Reader, limits: Limits) -> ScenarioRunner:
+    return ScenarioRunner(
+        instance.process, reader, limits.search_items, lambda *_about: None, lambda: False, instance.endpoint
+    )
+
+
+def _in_turns(runners: Sequence[ScenarioRunner], work: ScenarioWork, first: int) -> list[list[Response]]:
+    """Run a conversation through both, item by item in turns; return their responses."""
+    rows: list[list[Response]] = [[], []]
+    passes: dict[int, Iterator[FinishedItems]] = {place: runners[place].run(work) for place in (first, 1 - first)}
+    while passes:
+        for place in list(passes):
+            finished = next(passes[place], None)
+            if finished is None:
+                del passes[place]
+            else:
+                rows[place] += finished.responses
+    return rows
+
+
+def _seconds(rows: Sequence[Response]) -> Seconds:
+    times = [row.timings for row in rows]
+    return Seconds(
+        ingest=sum((each.take_in_seconds or 0.0) + (each.settle_seconds or 0.0) for each in times),
+        search=sum((each.ask_seconds if each.search_seconds is None else each.search_seconds) or 0.0 for each in times),
+    )
+
+
+def _pair(system: float, control: float) -> PairedSeconds:
+    return PairedSeconds(system=round(system, 6), control=round(control, 6))
