@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import shutil
 import sys
-from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memeval.cli.fields import Without
-from memeval.cli.shared import AsJson, ExecutorKind, Executors, counted, print_json, print_note, scheduler_of, visible
+from memeval.cli.shared import (
+    AsJson,
+    ExecutorKind,
+    Executors,
+    check_scheduler,
+    counted,
+    print_json,
+    print_note,
+    visible,
+)
 from memeval.options import RunOptions
 from memeval.records.errors import BadInput, CheckFailed
 
@@ -32,7 +40,7 @@ class Period(StrEnum):
 
 def history(
     system: Annotated[str, typer.Argument(help="A slug under submissions/ or a folder, each with optional :VARIANT.")],
-    options: Annotated[RunOptions, Without("protocol", "tier", "python", "scheduler", "keep_going")],
+    options: Annotated[RunOptions, Without("protocol", "tier", "python", "keep_going")],
     benchmark: Annotated[
         list[str],
         typer.Option(
@@ -56,9 +64,6 @@ def history(
         bool, typer.Option("--check-forms", help="Compare old forms of the adapter with the present one instead.")
     ] = False,
     executor: Executors = ExecutorKind.LOCAL,
-    scheduler: Annotated[
-        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Address of the Dask scheduler.")
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure released versions of a product, oldest first.
@@ -80,7 +85,7 @@ def history(
     from memeval.records.history import VersionOutcome
     from memeval.systems.source import find_system
 
-    options = replace(options, scheduler=scheduler_of(executor, scheduler))
+    check_scheduler(executor, options.scheduler)
     tracks = tuple(map(_track, benchmark))
     past = read_past(find_system(system))
     releases = released(past.package, past.index)

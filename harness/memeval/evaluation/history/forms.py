@@ -8,7 +8,7 @@ from memeval.archive.runs import RunFolder
 from memeval.evaluation.history.assembling import assemble, product_version, resolved, version_source
 from memeval.evaluation.history.choosing import chosen
 from memeval.evaluation.history.measuring import Measurement, environments
-from memeval.evaluation.plan.executing import PlannedRun, execute
+from memeval.evaluation.plan.executing import PlannedRun, run_plan
 from memeval.execution.progress import Progress
 from memeval.records.history import AdapterForm, CheckedForm
 
@@ -50,7 +50,7 @@ def _compared(measurement: Measurement, form: AdapterForm, version: str, progres
                 for name, protocol, tier in measurement.benchmarks
             ]
             runs = []
-            for outcome in execute(plan, options, progress):
+            for outcome in run_plan(plan, options, progress):
                 if outcome.error is not None:
                     raise outcome.error
                 runs.append(outcome.folders[-1])

@@ -14,7 +14,7 @@ from memeval.archive.sources import keep_source, stored_sources
 from memeval.evaluation.history.assembling import LOCKS, Past, assemble, product_version, resolved, version_source
 from memeval.evaluation.history.locking import Resolution
 from memeval.evaluation.history.released import Release, Releases
-from memeval.evaluation.plan.executing import PlannedRun, execute
+from memeval.evaluation.plan.executing import PlannedRun, run_plan
 from memeval.evaluation.run.conforming import check_conformance
 from memeval.execution.progress import Progress
 from memeval.options import RunOptions
@@ -265,7 +265,7 @@ class _Version:
         done = {(each.benchmark, each.protocol, each.tier) for each in runs} if not options.fresh else set()
         todo = [each for each in self.measurement.benchmarks if each not in done]
         plan = [PlannedRun(source, benchmark, protocol, tier) for benchmark, protocol, tier in todo]
-        for (benchmark, protocol, tier), outcome in zip(todo, execute(plan, setting, self.progress), strict=True):
+        for (benchmark, protocol, tier), outcome in zip(todo, run_plan(plan, setting, self.progress), strict=True):
             made = VersionRun(benchmark=benchmark, protocol=protocol, tier=tier)
             if outcome.error is not None:
                 if outcome.error.exit_code is ExitCode.BUDGET or is_of_the_machine(outcome.error):
