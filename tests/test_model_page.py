@@ -5,7 +5,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from bench import labelled_judge
+from bench.labelled_judge import counted
 from bench.six_turns import END, FACTS, OUT, PAGE, START, TURNS, table_of, write
+from memeval.records.label import AnswerLabel
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -27,6 +30,25 @@ ROW = {
 def test_the_page_shows_what_products_kept() -> None:
     rows = json.loads((ROOT / OUT).read_text()) if (ROOT / OUT).is_file() else []
     assert f"{START}{table_of(rows)}{END}" in (ROOT / PAGE).read_text()
+
+
+def test_the_page_shows_what_judges_said_about_labelled_answers() -> None:
+    rows = json.loads((ROOT / labelled_judge.OUT).read_text())
+    table = f"{labelled_judge.START}{labelled_judge.table_of(rows)}{labelled_judge.END}"
+    assert table in (ROOT / PAGE).read_text()
+
+
+def test_verdicts_are_counted_by_label_and_missing_ones_apart() -> None:
+    right, imprecise, wrong = AnswerLabel
+    found = counted([True, False, None, True, True, False], [right, right, right, imprecise, wrong, wrong])
+    assert found == {
+        "right": {"rows": 3, "accepted": 1, "no_verdict": 1},
+        "imprecise": {"rows": 1, "accepted": 1, "no_verdict": 0},
+        "wrong": {"rows": 2, "accepted": 1, "no_verdict": 0},
+    }
+    row = {"sample": "answers", "rows": 6, "grader": "local:tiny@1", "labels": found}
+    line = labelled_judge.table_of([row]).splitlines()[-2]
+    assert line == "| `answers`, 6 answers | `local:tiny@1` | 1 of 3 | 1 of 1 | 1 of 2 | 1 |"
 
 
 def test_every_fault_on_the_page_names_a_test_that_exists() -> None:

@@ -17,15 +17,18 @@ import psutil
 import pytest
 
 from memeval.archive.runs import RunFolder
+from memeval.evaluation.judge.judges import choose_judge
 from memeval.evaluation.run import models
 from memeval.evaluation.run.estimate import estimate_run
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.audit import audit_judge, verify_audit
 from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.verify.verification import verify_run
 from memeval.gateway.limits import GatewayOptions
 from memeval.gateway.stops import GatewayStopped
 from memeval.local.server import ServerEnded
+from memeval.options import AuditOptions
 from memeval.records.call import Phase
 from memeval.records.errors import BadInput
 from memeval.records.response import Outcome
@@ -108,6 +111,15 @@ def test_a_judge_on_this_machine_needs_no_label_and_no_key(tmp_path: Path) -> No
     assert {"judge/model"} <= set(track.prompts)
     assert list(map(str, verify_run(made))) == []
     assert reproduce_run(made).equal
+
+
+def test_a_judge_on_this_machine_is_audited_under_its_setup(tmp_path: Path) -> None:
+    options = AuditOptions(results=tmp_path / "results", items=1)
+    folder = audit_judge(choose_judge(LOCAL, None), benchmark_session(), options)
+    assert (folder.audit.judge, folder.audit.judge_label) == (f"{LOCAL}@1", None)
+    assert folder.audit.judge_endpoint is not None and folder.audit.judge_endpoint.startswith(f"{LOCAL}/")
+    assert folder.audit.overall.unparsed.share == 1.0, "the stand-in says neither yes nor no"
+    assert verify_audit(folder) == []
 
 
 def test_reader_and_judge_share_one_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
