@@ -158,7 +158,5 @@ def test_a_run_is_checked_against_the_last_released_version(tmp_path: Path) -> N
     assert (checked.baseline.kind, checked.baseline.runs) == ("last-version", (new.run.run_id,))
     assert checked.status is GateStatus.REGRESSION
     other = make_run(tmp_path, "beta", {"kept": 5})
-    with pytest.raises(
-        BadInput, match=r"no released version of 'beta' was measured on this track. Run: memeval history"
-    ):
+    with pytest.raises(BadInput, match="no released version of 'beta' was measured on this track"):
         check_run(other, tmp_path, CheckSettings(), "last-version")

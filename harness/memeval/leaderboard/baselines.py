@@ -72,7 +72,7 @@ def check_run(
         track_id=run.track_id,
         status=status_of(everything) if found else GateStatus.NO_BASELINE,
         baseline=Baseline(
-            kind=wanted if last or wanted == LAST_VERSION else "run",
+            kind=kind,
             runs=tuple(each.run.run_id for each in found),
             thin=thin,
         )

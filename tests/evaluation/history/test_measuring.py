@@ -8,9 +8,8 @@ import pytest
 
 from memeval.archive.histories import history_faults, history_of_system, measured_runs
 from memeval.archive.runs import history_runs, sealed_runs
-from memeval.evaluation.history.released import PackageIndex
 from memeval.evaluation.verify.stored_results import checks_of_results
-from memeval.records.history import MeasuredVersion, VersionHistory, VersionOutcome
+from memeval.records.history import MeasuredVersion, PackageIndex, VersionHistory, VersionOutcome
 from tests.evaluation.history.products import RELEASES, submission
 from tests.support.calling import Call, call
 from tests.support.commands import start
