@@ -149,7 +149,7 @@ def _line(measured: MeasuredVersion) -> str:
     costs += "" if measured.seconds is None else f", {measured.seconds:,.0f} s"
     lines = [f"{measured.version:12} {day:12} {measured.outcome.value:18}{costs}  {measured.reason or runs}"]
     lines += [f"    {sentence}" for sentence in measured.substituted]
-    return visible("\n".join(lines)).replace("\\u000a", "\n")
+    return "\n".join(map(visible, lines))
 
 
 def _check_forms(measurement: Measurement) -> None:

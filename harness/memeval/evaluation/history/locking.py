@@ -102,12 +102,17 @@ def _with_fewest_later(wanted: PythonWanted, end: date, later: date | None, pins
         days = {pin.name: _day(pin, listed) for pin in found if pin.name not in _names(wanted.brings)}
         return {name: day for name, day in days.items() if day is not None and day > end.isoformat()}
 
-    needed = late(pins)
     until = ALWAYS if later is None else _end_of(later)
-    try:
-        fewest = _compiled(wanted, end, dict.fromkeys(needed, until))
-    except BadInput:
-        fewest = pins
+    exempt, fewest = dict.fromkeys(late(pins), until), pins
+    for name in (None, *exempt):
+        fewer = {each: until for each in exempt if each != name}
+        try:
+            fewest = _compiled(wanted, end, fewer)
+        except BadInput:
+            if name is None:  # something else of a later day is needed, too
+                break
+        else:
+            exempt = fewer
     days = late(fewest)
     versions = {pin.name: str(pin.version) for pin in fewest}
     return _resolution(

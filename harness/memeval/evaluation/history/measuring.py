@@ -208,10 +208,21 @@ class _Version:
             return None
         lock = next(sources[0] / name for name in LOCKS if (sources[0] / name).is_file()).read_text("utf-8")
         stated = product_version(past, self.measurement.releases, release, lock, known.substituted)
-        self._check_adapter(sources[0])
-        return sources[0], stated
+        if (changed := self._changed(sources[0])) is None:
+            return sources[0], stated
+        if any(each.run_id for each in known.runs):
+            raise BadInput(
+                f"{changed} is not what measured {past.package} {release.version}: a step between versions could be "
+                "the adapter's.",
+                where=sources[0],
+                remedy=f"Restore it, or move {self.measurement.results / 'history' / self.measurement.slug} away and "
+                "measure all versions again.",
+            )
+        shutil.rmtree(self.measurement.folder_of(release.version))  # it has no run yet
+        return None
 
-    def _check_adapter(self, stored: Path) -> None:
+    def _changed(self, stored: Path) -> str | None:
+        """Return the first file of code that is not the stored one; ``None`` if the adapter is that of today."""
         past = self.measurement.past
         form = past.form_of(self.release)
         replaced = None if form is None else (form.replaces or past.adapter)
@@ -220,13 +231,8 @@ class _Version:
                 continue
             today = path if inside != replaced or form is None else past.folder / PAST / form.file
             if not (stored / inside).is_file() or (stored / inside).read_bytes() != today.read_bytes():
-                raise BadInput(
-                    f"{inside} is not what measured {past.package} {self.release.version}: a step between versions "
-                    "could be the adapter's.",
-                    where=stored,
-                    remedy=f"Restore it, or move {self.measurement.results / 'history' / self.measurement.slug} away "
-                    "and measure all versions again.",
-                )
+                return inside
+        return None
 
     def _install(self, source: SystemSource, cache: Path) -> float:
         """Build the environment, and return its size in MB."""
