@@ -44,7 +44,7 @@ def history(
     benchmark: Annotated[
         list[str],
         typer.Option(
-            "--benchmark", metavar="ID[/PROTOCOL[/TIER]]", help="Benchmark, repeatable: locomo@1/retrieval/fair."
+            "--benchmark", metavar="ID[/PROTOCOL[/TIER]]", help="Benchmark, repeatable, with its protocol and tier."
         ),
     ],
     versions: Annotated[
@@ -74,7 +74,7 @@ def history(
 
     Prints one line a version. The exit code is 1 if no version ran.
 
-    Example: memeval history bm25s --benchmark lifecycle@1/search --every quarter --last 6
+    Example: memeval history bm25s --benchmark beliefs@2 --every quarter --last 6
     """
     from memeval.evaluation.history.assembling import read_past
     from memeval.evaluation.history.choosing import Every, chosen

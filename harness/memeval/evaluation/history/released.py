@@ -8,7 +8,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from html.parser import HTMLParser
 from http.client import HTTPException
 from pathlib import Path
@@ -112,10 +112,16 @@ def released(package: str, index: PackageIndex) -> Releases:
 
 def simple_address() -> str:
     """Return the address of the package index that uv uses."""
-    settings = {**uv_settings(find_pip()), **os.environ}
-    named = settings.get("UV_DEFAULT_INDEX") or settings.get("UV_INDEX_URL") or settings.get("PIP_INDEX_URL") or PYPI
+    names = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
+    named = next((found for name in names if (found := os.environ.get(name))), None) or _configured() or PYPI
     address = named.rpartition("=")[2] if re.match(r"[\w.-]+=http", named) else named
     return address.rstrip("/")
+
+
+@cache
+def _configured() -> str | None:
+    """Return the index of pip's configuration; ``None`` without one."""
+    return uv_settings(find_pip()).get("UV_DEFAULT_INDEX")
 
 
 def npm_address() -> str:
