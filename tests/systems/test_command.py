@@ -82,7 +82,7 @@ def test_the_example_in_node_remembers_by_event_time(log: list[str]) -> None:
     source = folder_source(EXAMPLE)
     assert source.submission is not None and source.submission.kind is AdapterKind.COMMAND
     with SystemProcess(source.launch, PATIENT, log.append) as process:
-        assert process.hello.implementation.startswith("node ")
+        assert process.adapter.implementation.startswith("node ")
         told = [
             (session(1, "We deploy with Drone."), "2025-01-02"),
             (session(2, "Grüße: the café opens at nine."), "2025-02-03"),
@@ -183,7 +183,7 @@ def test_the_worker_says_of_itself_and_of_exceptions_what_is_published(tmp_path:
 
 def test_a_program_that_leaves_out_all_it_may_is_a_system(program: Program) -> None:
     process = program(answering('say(id=request["id"], value={"answer": "naïve \\u2028 🙂"})'))
-    hello = process.hello
+    hello = process.adapter
     assert (hello.class_name, hello.implementation, hello.capabilities) == ("", "", ("ingest_session", "query"))
     process.ingest([(session(1), "2025-01-02")], afresh=True)
     assert process.settle() is None

@@ -59,7 +59,7 @@ def search(slug: str, question: str = QUESTION, k: int = 10) -> SystemReply:
 @pytest.mark.parametrize("slug", CONTROLS)
 def test_a_control_has_the_methods_that_its_readers_need_and_starts_over_on_reset(slug: str) -> None:
     with running(slug) as process:
-        control, hello = CONTROLS[slug], process.hello
+        control, hello = CONTROLS[slug], process.adapter
         assert hello.class_name == control.class_name
         assert hello.can("query") == (NATIVE in control.readers)
         assert hello.can("search") == (EXTRACTIVE in control.readers)

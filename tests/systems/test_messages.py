@@ -97,7 +97,7 @@ def test_an_error_of_an_unknown_form_is_refused() -> None:
 
 
 def test_a_program_may_leave_out_what_only_python_knows_and_name_calls_or_methods() -> None:
-    told = messages.hello({"capabilities": ["load", "take_in", "query", "export", "take_in"]})
+    told = messages.adapter_info({"capabilities": ["load", "take_in", "query", "export", "take_in"]})
     assert told.capabilities == ("export_memories", "ingest_session", "query")
     assert (told.class_name, told.candidates, told.python, dict(told.packages)) == ("", (), "", {})
 
@@ -116,7 +116,7 @@ def test_a_program_may_leave_out_what_only_python_knows_and_name_calls_or_method
 )
 def test_what_a_program_does_say_of_itself_must_be_right(value: object) -> None:
     with pytest.raises(ProtocolError):
-        messages.hello(value)
+        messages.adapter_info(value)
 
 
 @pytest.mark.parametrize("count", ["1", True, -1, 1.5, 10**400, [1]])
@@ -146,7 +146,7 @@ JSON = st.recursive(
 @given(JSON)
 def test_whatever_a_program_says_is_read_or_refused(value: object) -> None:
     readers: list[Callable[[object], object]] = [
-        messages.hello,
+        messages.adapter_info,
         messages.usage,
         messages.exported,
         messages.forgotten,

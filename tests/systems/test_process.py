@@ -278,7 +278,7 @@ def test_memevals_own_packages_are_out_of_sight(system: Start) -> None:
 
 def test_a_systems_own_python_keeps_its_packages(system: Start) -> None:
     process = system("import pydantic\nreturn pydantic.VERSION", own_interpreter=False)
-    assert process.hello.packages["pydantic"] == process.ask("q").answer
+    assert process.adapter.packages["pydantic"] == process.ask("q").answer
 
 
 def test_the_folder_and_all_processes_are_gone_after_close(system: Start) -> None:

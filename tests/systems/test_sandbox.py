@@ -217,7 +217,7 @@ def test_a_package_behind_a_link_shows_its_controls(
 
 def test_a_systems_own_python_keeps_its_packages(inside: Inside) -> None:
     process = inside("import pydantic\nreturn pydantic.VERSION", own_interpreter=False, shown=(Path(sys.prefix),))
-    assert process.hello.packages["pydantic"] == process.ask("q").answer
+    assert process.adapter.packages["pydantic"] == process.ask("q").answer
 
 
 def test_a_python_behind_a_link_shows_nothing_that_lies_beside_the_link(inside: Inside, tmp_path: Path) -> None:

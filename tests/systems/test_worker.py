@@ -66,8 +66,8 @@ class KeywordMemory(MemorySystemAdapter):
 
 def test_a_deepmemeval_adapter_runs_unchanged(system: Start) -> None:
     process = system(source=DEEPMEMEVAL_STYLE)
-    assert process.hello.class_name == "KeywordMemory"
-    assert process.hello.candidates == ("KeywordMemory",)
+    assert process.adapter.class_name == "KeywordMemory"
+    assert process.adapter.candidates == ("KeywordMemory",)
     process.ingest([(session(1, "Uses Svelte."), "2025-01-02"), (session(2, "Uses React."), "2025-03-04")])
     reply = process.ask("Which framework?")
     assert reply.answer == "Uses React." and reply.reported_tokens == pytest.approx(5.2)
@@ -245,7 +245,7 @@ def test_a_wrong_return_of_the_other_calls_is_refused(system: Start, body: str, 
 
 
 def test_what_an_adapter_speaks_to_is_among_its_packages(system: Start) -> None:
-    hello = system(source=BANKS + "    def versions(self): return {'server': '0.2.0'}\n").hello
+    hello = system(source=BANKS + "    def versions(self): return {'server': '0.2.0'}\n").adapter
     assert hello.packages == {"server": "0.2.0"}
     assert "versions" not in hello.capabilities
 
@@ -282,7 +282,7 @@ def test_of_two_classes_none_is_taken_and_all_are_named(system: Start) -> None:
 def test_classes_of_the_file_go_before_imported_ones(system: Start, tmp_path: Path) -> None:
     (tmp_path / "base.py").write_text(textwrap.dedent(TWO), "utf-8")
     process = system(source="from base import Alpha, Zeta\nclass Own(Zeta): pass\n")
-    assert (process.hello.class_name, process.hello.candidates) == ("Own", ("Alpha", "Own", "Zeta"))
+    assert (process.adapter.class_name, process.adapter.candidates) == ("Own", ("Alpha", "Own", "Zeta"))
     with pytest.raises(NoAdapter, match="several adapter classes: Alpha, Zeta"):
         system(source="from base import Alpha, Zeta\n")
     assert system(source="from base import Alpha\n").ask("q").answer == "alpha"
@@ -292,7 +292,7 @@ def test_a_class_called_as_deepmemevals_base_is_taken_where_there_is_no_other(sy
     alone = TWO.partition("class Alpha")[0].replace("Zeta", "MemorySystemAdapter")
     assert system(source=alone).ask("q").answer == "zeta"
     derived = system(source=alone + "class Own(MemorySystemAdapter): pass\n")
-    assert derived.hello.class_name == "Own"
+    assert derived.adapter.class_name == "Own"
 
 
 UPSTREAM = """
@@ -309,7 +309,7 @@ class Mine(MemorySystemAdapter):
 
 def test_the_base_class_of_deepmemeval_is_provided_where_the_folder_has_none(system: Start, tmp_path: Path) -> None:
     process = system(source=UPSTREAM)
-    assert process.hello.class_name == "Mine"
+    assert process.adapter.class_name == "Mine"
     process.ingest(sessions(2))
     assert process.ask("q").answer == "2 src.adapter"
     (tmp_path / "src").mkdir()
@@ -388,14 +388,14 @@ def test_parameters_reach_the_constructor_and_siblings_import(system: Start, tmp
 
 def test_capabilities_and_environment_are_reported(system: Start, tmp_path: Path) -> None:
     more = "usage = None\ndef settle(self, timeout): pass\ndef close(self): pass"
-    hello = system(more=more).hello
+    hello = system(more=more).adapter
     assert hello.capabilities == ("close", "ingest_session", "query", "settle")
     assert hello.implementation == sys.implementation.name
     assert (hello.python, hello.packages) == (".".join(map(str, sys.version_info[:3])), {})
     info = tmp_path / "Some_Memory-1.2.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: Some_Memory\nVersion: 1.2\n")
-    other = system(more=more).hello
+    other = system(more=more).adapter
     assert other.packages == {"some-memory": "1.2"}
     assert other.environment_digest != hello.environment_digest
 
@@ -554,7 +554,7 @@ class Many:
 
 def test_an_adapter_that_declares_it_answers_several_questions_at_the_same_time(system: Start) -> None:
     process = system(source=MANY_AT_ONCE)
-    assert process.hello.questions_at_once == 8
+    assert process.adapter.questions_at_once == 8
     questions = [str(9 - place) for place in range(8)] + ["wrong"]
     came = together(process, [ask_call(question) for question in questions], 8)
     assert [(one.answer, one.reported_tokens) for one in came[:-1] if isinstance(one, SystemReply)] == [
@@ -640,7 +640,7 @@ def test_texts_that_come_together_overlap_where_the_adapter_allows_it(
     system: Start, source: str, overlap: bool
 ) -> None:
     process = system(source=source)
-    assert process.hello.can("texts_together") is overlap
+    assert process.adapter.can("texts_together") is overlap
     process.reset()
     texts = [retain_call(f"text {number}", bank=f"b{number % 2}") for number in range(6)]
     seconds = process.retain_together(texts, 4)
@@ -692,5 +692,5 @@ def test_traits_are_passed_to_a_reflect_that_takes_them_and_to_no_other(
             def reflect({signature}): return repr(locals().get("dispositions"))
         """
     )
-    assert process.hello.can("dispositions") is can
+    assert process.adapter.can("dispositions") is can
     assert process.reflect("why", dispositions={"empathy": 1}).answer == (repr({"empathy": 1}) if can else "None")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from operator import itemgetter
 from typing import NamedTuple
 
 from memeval.conformance.facts import PlantedFact, PlantedFacts, normalized
@@ -146,7 +147,7 @@ class CheckedMemory:
         self._sessions, self._today = 0, date.min
 
     def can(self, method: str) -> bool:
-        return self.process.hello.can(method)
+        return self.process.adapter.can(method)
 
     def session(self, day: date, *planted: PlantedTurn) -> Session:
         self._sessions += 1
@@ -191,7 +192,7 @@ class CheckedMemory:
     @property
     def questions_at_once(self) -> int:
         """How many questions the system answers at the same time, as it declares."""
-        return self.process.hello.questions_at_once
+        return self.process.adapter.questions_at_once
 
     def ask_together(self, questions: Sequence[str]) -> list[Observation]:
         """Ask several questions at the same time, each with ``query`` and then with ``search``.
@@ -199,27 +200,26 @@ class CheckedMemory:
         Raises SystemFailure: the first failure of a question.
         """
         at = (self._today + timedelta(days=1)).isoformat()
-        replies: list[list[SystemReply]] = [[] for _ in questions]
+        replies = []
         if self.can("query"):
             self._model_access.in_phase(Phase.ASK)
-            self._send_together([ask_call(question, at) for question in questions], replies)
+            replies.append(self._replies([ask_call(question, at) for question in questions]))
         if self.can("search"):
             self._model_access.in_phase(Phase.SEARCH)
-            self._send_together([search_call(question, SEARCH_ITEMS, at) for question in questions], replies)
-        return [Observation.of(question, *given) for question, given in zip(questions, replies, strict=True)]
+            replies.append(self._replies([search_call(question, SEARCH_ITEMS, at) for question in questions]))
+        return [Observation.of(question, *(given[n] for given in replies)) for n, question in enumerate(questions)]
 
-    def _send_together(self, calls: Sequence[PreparedCall], replies: Sequence[list[SystemReply]]) -> None:
-        failures: dict[int, SystemFailure] = {}
+    def _replies(self, calls: Sequence[PreparedCall]) -> list[SystemReply]:
         try:
-            for place, result in self.process.replies_to(calls, Flight(self.questions_at_once)):
-                if isinstance(result, SystemFailure):
-                    failures[place] = result
-                else:
-                    replies[place].append(result)
+            results = dict(self.process.replies_to(calls, Flight(self.questions_at_once)))
         except EndedInFlight as ended:
             raise ended.failure from None
-        if failures:
-            raise failures[min(failures)]
+        replies = []
+        for _place, result in sorted(results.items(), key=itemgetter(0)):
+            if isinstance(result, SystemFailure):
+                raise result
+            replies.append(result)
+        return replies
 
     def search(self, question: str, k: int, at: date) -> SystemReply:
         self._model_access.in_phase(Phase.SEARCH)

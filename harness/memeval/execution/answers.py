@@ -34,7 +34,7 @@ class UsageMeter:
 
     @property
     def wanted(self) -> bool:
-        return not self._given_up and self._system.hello.can("usage")
+        return not self._given_up and self._system.adapter.can("usage")
 
     def begin(self) -> None:
         """Count from now on; after a reset, totals may restart or continue."""
@@ -150,7 +150,6 @@ class Answers:
         if reply is not None and found is None and (shows or isinstance(self._reader, NoReader)):
             outcome, error = Outcome.ADAPTER_ERROR, NO_ITEMS
         reads = reply is not None and error is None and not answers and not shows and self._reader is not None
-        ingested = received.ingested
         items = None
         if found is not None:
             items = tuple(self._texts.item(item.text, item.source_ids, item.score) for item in found)
@@ -179,20 +178,7 @@ class Answers:
                 reported_tokens=None if reply is None else reply.reported_tokens,
                 reader_key=reading.key,
                 usage=received.usage,
-                timings=Timings(
-                    started=received.started,
-                    ask_seconds=_stored(reply.seconds) if reply is not None and answers else None,
-                    search_seconds=_stored(reply.seconds) if reply is not None and not answers else None,
-                    read_seconds=None if read_seconds is None else _stored(read_seconds),
-                    take_in_seconds=None if ingested is None else _stored(ingested.seconds),
-                    take_in_sessions=0 if ingested is None else ingested.sessions,
-                    retain_seconds=() if ingested is None else tuple(map(_stored, ingested.retain_seconds)),
-                    settle_seconds=(
-                        None
-                        if ingested is None or ingested.settle_seconds is None
-                        else _stored(ingested.settle_seconds)
-                    ),
-                ),
+                timings=_timings(received, None if reply is None else reply.seconds, answers, read_seconds),
             )
 
         return finished
@@ -213,9 +199,24 @@ class Answers:
         return items[: step.k if isinstance(step, Recall) else self._search_items]
 
 
-def _stored(seconds: float) -> float:
+def _timings(received: Received, seconds: float | None, answers: bool, read_seconds: float | None) -> Timings:
+    """Return the times of a question. ``seconds``: those of the reply; ``answers``: whether it is an answer."""
+    taken = received.ingested or Ingested()
+    return Timings(
+        started=received.started,
+        ask_seconds=_stored(seconds) if answers else None,
+        search_seconds=None if answers else _stored(seconds),
+        read_seconds=_stored(read_seconds),
+        take_in_seconds=None if received.ingested is None else _stored(taken.seconds),
+        take_in_sessions=taken.sessions,
+        retain_seconds=tuple(round(each, 6) for each in taken.retain_seconds),
+        settle_seconds=_stored(taken.settle_seconds),
+    )
+
+
+def _stored(seconds: float | None) -> float | None:
     """Return a clock reading to the microsecond, as rows store it."""
-    return round(seconds, 6)
+    return None if seconds is None else round(seconds, 6)
 
 
 def answers_itself(step: Question, reader: Reader | None) -> bool:

@@ -28,7 +28,7 @@ def flight_of(system: SystemProcess, concurrency: int) -> tuple[Flight, int]:
 
     ``concurrency``: how many questions are in flight at a time, over all instances.
     """
-    declared = system.hello.questions_at_once
+    declared = system.adapter.questions_at_once
     most = min(declared, concurrency)
     if most == 1:
         return Flight(1), concurrency

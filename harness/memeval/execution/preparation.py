@@ -58,15 +58,15 @@ class PreparedSystem:
         """Whether it can reach models or hosts, and so cost money."""
         return bool(self.source.declared_models or self.hosts)
 
-    def environment_digest(self, hello: AdapterInfo) -> Digest:
+    def environment_digest(self, adapter: AdapterInfo) -> Digest:
         if self.environment is None and not self.services:
-            return hello.environment_digest
+            return adapter.environment_digest
         built = None if self.environment is None else self.environment.digest
         return digest_of(
-            {"found": hello.environment_digest, "built": built, "services": [each.data() for each in self.services]}
+            {"found": adapter.environment_digest, "built": built, "services": [each.data() for each in self.services]}
         )
 
-    def identity(self, hello: AdapterInfo) -> SystemIdentity:
+    def identity(self, adapter: AdapterInfo) -> SystemIdentity:
         source = self.source
         submission = source.submission or Submission.model_construct(
             slug=source.slug, name=source.name, version=source.version
@@ -76,11 +76,11 @@ class PreparedSystem:
             name=source.name,
             version=source.version,
             kind=source.kind,
-            adapter_class=hello.class_name,
+            adapter_class=adapter.class_name,
             submission_digest=source.submission_digest,
-            environment_digest=self.environment_digest(hello),
+            environment_digest=self.environment_digest(adapter),
             view=source.view,
-            capabilities=hello.capabilities,
+            capabilities=adapter.capabilities,
             declared_models=source.declared_models if self.models is None else self.models,
             parameters=dict(source.parameters),
             variant=source.variant,

@@ -224,7 +224,7 @@ class ScenarioRunner:
                 ingested.seconds, reset_first = self._system.reset(), False
                 self._usage.begin()
             upcoming = CountedChanges(steps)
-            retains, retains_together = map(self._system.hello.can, ("retain", TEXTS_TOGETHER))
+            retains, retains_together = map(self._system.adapter.can, ("retain", TEXTS_TOGETHER))
             while (first := next(upcoming, None)) is not None:
                 if reset_first and (isinstance(first, Forget) or (isinstance(first, Retain) and retains)):
                     ingested.seconds += self._system.reset()
@@ -274,7 +274,7 @@ class ScenarioRunner:
         if isinstance(step, Export) or item_id in current.alone:
             return ALONE
         if isinstance(step, Recall) and step.in_flight > 1:
-            return Flight(step.in_flight, in_order=self._system.hello.questions_at_once == 1)
+            return Flight(step.in_flight, in_order=self._system.adapter.questions_at_once == 1)
         return self._flight if len(current.work.items[item_id]) == 1 else ALONE
 
     def _replies(self, current: _Pass, asked: Sequence[Question], flight: Flight) -> Iterator[Received]:

@@ -66,19 +66,15 @@ def report(
 ) -> LabelReport:
     final = final_labels(readings)
     labelled = _weighted(sample, [(row, final[row.label_id]) for row in rows if row.label_id in final])
-    verdicts: dict[str, Callable[[SampleRow], bool]] = {sample.judge: _rules, JUDGE: _judge}
+    verdicts: dict[str, Verdict] = {sample.judge: _rules, JUDGE: _judge}
     errors = tuple(
         _errors(grader, name, part, labelled, verdict)
         for grader, verdict in verdicts.items()
         for name, part in _parts(labelled).items()
     )
     by_file = _by(labelled, lambda row: row.file)
-    later = {each.judge: each for each in versions}
-    rejects = {grader: _equal(by_file, RIGHT, verdict) for grader, verdict in verdicts.items()}
-    accepts = {grader: _equal(by_file, NOT_RIGHT, verdict) for grader, verdict in verdicts.items()}
-    graders = {JUDGE: _Evidence(_judge, labelled)}
-    graders |= {sample.judge: _Evidence(_rules, labelled)}
-    graders |= {name: _Evidence(_accepted(each), _untuned(labelled, each)) for name, each in later.items()}
+    graders = {name: _Evidence(verdict, labelled) for name, verdict in verdicts.items()}
+    graders |= {each.judge: _Evidence(_accepted(each), _untuned(labelled, each)) for each in versions}
     systems = sorted(
         (_system(files[name], members, graders) for name, members in by_file.items()),
         key=lambda each: -each.right.value,
@@ -97,8 +93,8 @@ def report(
         doubted=len({each.label_id for _reading, labels in readings for each in labels if each.doubt}),
         errors=errors,
         systems=tuple(systems),
-        equal_rejects=rejects,
-        equal_accepts=accepts,
+        equal_rejects={grader: _equal(by_file, RIGHT, verdict) for grader, verdict in verdicts.items()},
+        equal_accepts={grader: _equal(by_file, NOT_RIGHT, verdict) for grader, verdict in verdicts.items()},
         orders=tuple(
             RankAgreement(first=one, second=other, tau=kendall_tau(orders[one], orders[other]))
             for one, other in itertools.combinations(orders, 2)
@@ -236,9 +232,7 @@ USEFUL = RIGHT | IMPRECISE
 ANY = frozenset(AnswerLabel)
 
 
-def _errors(
-    grader: str, name: str, part: Part, labelled: Sequence[Labelled], verdict: Callable[[SampleRow], bool]
-) -> GraderErrors:
+def _errors(grader: str, name: str, part: Part, labelled: Sequence[Labelled], verdict: Verdict) -> GraderErrors:
     inside = [(row, given) for row, given in labelled if part(row)]
     table = tuple(
         LabelCount(
@@ -309,9 +303,7 @@ def _corrected(share: float, rows: int, grader: _Evidence | None, file: str) -> 
     return None if found is None else _record(found, len(members))
 
 
-def _equal(
-    by_file: Mapping[str, Sequence[Labelled]], of: frozenset[AnswerLabel], verdict: Callable[[SampleRow], bool]
-) -> float | None:
+def _equal(by_file: Mapping[str, Sequence[Labelled]], of: frozenset[AnswerLabel], verdict: Verdict) -> float | None:
     shares = [_share(members, of, lambda each: verdict(each[0])) for members in by_file.values()]
     return equal_shares([share for share in shares if share is not None])
 

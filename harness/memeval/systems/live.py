@@ -58,7 +58,7 @@ class LiveSystem(SystemProcess):
         self._waiting: deque[dict[str, Any]] = deque()
         self._replies: deque[bytes] = deque()
         self.failed_retains = 0
-        self.hello = AdapterInfo(
+        self.adapter = AdapterInfo(
             class_name=type(system).__name__,
             candidates=(),
             capabilities=tuple(sorted(self._calls.capabilities())),
@@ -72,7 +72,7 @@ class LiveSystem(SystemProcess):
         return True
 
     def start(self) -> AdapterInfo:
-        return self.hello
+        return self.adapter
 
     def close(self) -> None:
         """Close the event loop of asynchronous calls, and let go of the object. The object is not closed."""

@@ -238,7 +238,7 @@ def _raised(cause: str, about: str, doing: str, name: str, message: str) -> str:
     return f"{doing} raised {name}: {shown}" if shown.strip() else f"{doing} raised {name}"
 
 
-def hello(value: Any) -> AdapterInfo:
+def adapter_info(value: Any) -> AdapterInfo:
     """Read the reply to ``load``."""
     value = mapping(value)
     packages = mapping(value.get("packages", {}))

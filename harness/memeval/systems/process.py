@@ -88,11 +88,11 @@ class SystemProcess(ReplyingProcess):
         try:
             reply = self._call("load", self._load_seconds, b"," + messages.to_line(request)[1:-1])
             with self._protocol_kept("load"):
-                self.hello = messages.hello(reply["value"])
+                self.adapter = messages.adapter_info(reply["value"])
         except BaseException:
             self._end()
             raise
-        return self.hello
+        return self.adapter
 
     def reset(self) -> float:
         started = self._clock()
@@ -131,7 +131,7 @@ class SystemProcess(ReplyingProcess):
         Raises:
             SystemNotReady: ``settle`` returned false or did not return in time; after a timeout, the process is ended.
         """
-        if not self.hello.can("settle"):
+        if not self.adapter.can("settle"):
             return None
         seconds = self._limits.settle_seconds
         started = self._clock()

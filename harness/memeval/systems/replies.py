@@ -56,7 +56,7 @@ class ReplyingProcess:
         self.log = log
         self._child: WorkerProcess | None = None
         self._number = 0
-        self.hello = messages.NOT_LOADED
+        self.adapter = messages.NOT_LOADED
         """The reply to ``load`` at the last start."""
 
     @property

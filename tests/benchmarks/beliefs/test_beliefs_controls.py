@@ -96,8 +96,8 @@ def test_the_benchmark_brings_its_controls_and_no_other_benchmark_has_them() -> 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_control_has_the_methods_that_its_readers_need_and_starts_over_on_reset(slug: str) -> None:
     with running(slug) as process:
-        assert process.hello.can("search")
-        assert process.hello.can("query") == ("native" in all_controls()[slug].readers)
+        assert process.adapter.can("search")
+        assert process.adapter.can("query") == ("native" in all_controls()[slug].readers)
         assert process.search(QUESTION, 5).items
         process.reset()
         assert not process.search(QUESTION, 5).items

@@ -94,8 +94,8 @@ def test_the_published_file_is_openapi() -> None:
 
 def test_a_server_is_run_from_start_to_end_and_all_that_is_said_is_as_published(served: Served) -> None:
     process = served.process()
-    assert process.hello.packages["server"] == "0.2.0"
-    assert process.hello.can("export_memories") and process.hello.can("texts_together")
+    assert process.adapter.packages["server"] == "0.2.0"
+    assert process.adapter.can("export_memories") and process.adapter.can("texts_together")
     process.ingest(sessions(2, "Ünïted by Drone."), afresh=True)
     assert process.settle() is not None
     reply = process.ask("What by?", "2025-05-06")
@@ -108,7 +108,7 @@ def test_a_server_is_run_from_start_to_end_and_all_that_is_said_is_as_published(
     )
     recalled = process.recall("tea", 1, bank="b", tags=["t"], since="2025-01-01", until="2025-02-01")
     assert recalled.items == (FoundItem("Likes tea.", ("r1",), 0.5),)
-    assert process.hello.can(DISPOSITIONS)
+    assert process.adapter.can(DISPOSITIONS)
     assert process.reflect("What tea.", bank="b", dispositions={"skepticism": 5}).answer == "Likes tea."
     assert (len(process.export()), process.forget(ids=["r1"])) == (3, 1)
     assert process.usage().prompt_tokens == 3
@@ -129,9 +129,9 @@ def test_a_server_is_run_from_start_to_end_and_all_that_is_said_is_as_published(
 
 def test_what_a_server_does_not_list_is_not_asked_of_it(served: Served) -> None:
     process = served.process("few")
-    assert process.hello.capabilities == ("close", "ingest_session", "query")
+    assert process.adapter.capabilities == ("close", "ingest_session", "query")
     other = served.process("plain")
-    assert other.hello.can("reflect") and not other.hello.can(DISPOSITIONS)
+    assert other.adapter.can("reflect") and not other.adapter.can(DISPOSITIONS)
     assert process.settle() is None
     process.close()
     assert "close" not in {one["call"] for one in served.said()}

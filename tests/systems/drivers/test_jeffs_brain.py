@@ -128,7 +128,7 @@ class TestTheDaemonFromNpm:
         (best,) = process.search("What is the name of the parrot?", 1).items or ()
         assert best.source_ids == ("s002",)
         assert best.text == "[2025-01-02] user: Her parrot is called Kiwi."
-        assert not process.hello.can("query")
+        assert not process.adapter.can("query")
 
         process.reset()
         facts_of_another = session(7, "The parrot talks.")
@@ -401,7 +401,7 @@ def test_the_key_is_presented(fake: Start) -> None:
 
 
 def test_a_daemon_that_tells_its_version_has_it_in_the_run(answering: SystemProcess) -> None:
-    assert answering.hello.packages["jeffs-brain-daemon"] == "9.9"
+    assert answering.adapter.packages["jeffs-brain-daemon"] == "9.9"
 
 
 @pytest.mark.parametrize(

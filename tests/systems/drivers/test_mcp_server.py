@@ -88,9 +88,9 @@ def test_a_session_is_taken_in_turn_by_turn_found_and_gone_after_a_reset(start: 
     )
     process.reset()
     assert process.search("parrot", 5).items == ()
-    assert process.hello.packages["notes"] == "1.2.3"
-    assert not process.hello.can("query") and not process.hello.can("settle")
-    assert not process.hello.can("dispositions")
+    assert process.adapter.packages["notes"] == "1.2.3"
+    assert not process.adapter.can("query") and not process.adapter.can("settle")
+    assert not process.adapter.can("dispositions")
 
 
 def test_every_call_goes_to_the_tool_that_stands_for_it(start: Start) -> None:
@@ -131,7 +131,7 @@ def test_every_call_goes_to_the_tool_that_stands_for_it(start: Start) -> None:
     assert [item.text for item in found] == ["[2025-01-02] user: One.", "[2025-01-03] Two.", "Three."]
     assert [item.text for item in process.recall("two", 9, bank="b").items or ()] == ["[2025-01-03] Two."]
     assert process.ask("parrots?").answer == "3 notes, but no idea about parrots?"
-    assert process.hello.can("dispositions")
+    assert process.adapter.can("dispositions")
     told = process.reflect("parrots?", dispositions={"literalism": 5}).answer
     assert told == "3 notes, but no idea about parrots? {'literalism': 5}"
     process.forget(ids=["two", "three"])

@@ -127,8 +127,8 @@ def answer_scenario(data: TaskData, source: SystemSource, reader: str | None, it
     ):
         instance = new_instance(_ignore)
         with closing(instance.process):
-            hello = start_system(prepared.source, instance.process)
-            chosen = _reader(session, reader, hello.capabilities, source.slug, limits)
+            adapter = start_system(prepared.source, instance.process)
+            chosen = _reader(session, reader, adapter.capabilities, source.slug, limits)
             items = session.protocol_info.search_items or limits.search_items
             runner = ScenarioRunner(
                 instance.process, chosen, items, lambda *event: None, lambda: False, endpoint=instance.endpoint

@@ -91,6 +91,7 @@ def grade_items(
         given = [last[question] for question in item.question_ids]
         looks = delivered if item.category in reading else None
         grades.append(_graded(benchmark_session, item, scenario, given, judge, looks))
+    # A few graders compare items, so they settle a grade when all are there.
     for grader in {each.name: each for each in benchmark_session.graders.values()}.values():
         if isinstance(grader, RunGrader):
             grades = grader.settled(grades)

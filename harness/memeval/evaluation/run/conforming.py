@@ -51,7 +51,7 @@ def check_conformance(
 
 def require_conformance(
     prepared: PreparedSystem,
-    hello: AdapterInfo,
+    adapter: AdapterInfo,
     results: Path,
     progress: Progress,
     models: ModelOptions,
@@ -62,7 +62,7 @@ def require_conformance(
     Raises ``BadInput`` if the system fails a required check.
     """
     source = prepared.source
-    digest = prepared.environment_digest(hello)
+    digest = prepared.environment_digest(adapter)
     report = reports.find(results, source.slug, source.submission_digest, digest, isolation=prepared.isolation)
     if report is None or report.suite != SUITE:
         progress.note(
@@ -93,12 +93,12 @@ def _checked(
         models.open_run("conformance", own)
         first = new_instance(lambda line: None)
         with closing(first.process):
-            hello = start_system(source, first.process)
+            adapter = start_system(source, first.process)
         return Conformance(
             slug=source.slug,
             version=source.version,
             submission_digest=source.submission_digest,
-            environment_digest=prepared.environment_digest(hello),
+            environment_digest=prepared.environment_digest(adapter),
             suite=SUITE,
             isolation=prepared.isolation,
             network=prepared.network,

@@ -28,7 +28,7 @@ class RunOnNodes:
     source: SystemSource
     """The system, not prepared: every machine prepares it."""
     prepared: PreparedSystem
-    hello: AdapterInfo
+    adapter: AdapterInfo
     limits: Limits
     reader: Reader | None
     """The reader; ``None`` if the system answers."""
@@ -95,8 +95,8 @@ def cluster_executor(
             readings=readings,
         ),
         search_items=run.search_items,
-        questions_at_once=run.hello.questions_at_once,
-        environment_digest=run.prepared.environment_digest(run.hello),
+        questions_at_once=run.adapter.questions_at_once,
+        environment_digest=run.prepared.environment_digest(run.adapter),
         versions=own_versions(),
     )
     calls = RunModels(models.gateway, allowed) if allowed else None
@@ -112,4 +112,4 @@ def _divides(run: RunOnNodes) -> bool:
     stored would differ. Calls of a system to models are recorded by scenario, and by their number among equal ones in a
     pass over it; its reports of usage are totals of one instance since the report before.
     """
-    return run.hello.questions_at_once > 1 and not run.source.declared_models and not run.hello.can("usage")
+    return run.adapter.questions_at_once > 1 and not run.source.declared_models and not run.adapter.can("usage")

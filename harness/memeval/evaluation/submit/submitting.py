@@ -185,13 +185,13 @@ class _Check:
         )
         if missing_key:
             return "Installed, not started."
-        hello = self._start(self.prepared, "The system does not start.")
-        self.environment_digest = self.prepared.environment_digest(hello)
+        adapter = self._start(self.prepared, "The system does not start.")
+        self.environment_digest = self.prepared.environment_digest(adapter)
         sandbox = self.prepared.sandbox
         sandbox_note = f"Sandbox: {sandbox}." if sandbox else "NOT SANDBOXED: it can read your files."
         variants = self._start_variants(source)
         variants_note = f" Variants started: {', '.join(variants)}." if variants else ""
-        return f"Started. Methods found: {', '.join(hello.capabilities)}. {sandbox_note}{variants_note}"
+        return f"Started. Methods found: {', '.join(adapter.capabilities)}. {sandbox_note}{variants_note}"
 
     def _start_variants(self, source: SystemSource) -> list[str]:
         """Start each variant once, to check its parameters; return the names.

@@ -196,8 +196,8 @@ class Node(WorkerPlugin):
             )
         instance = _Instance(process, endpoint)
         process.log = lambda line: instance.lines.put(output_line(line))
-        hello = start_system(prepared.source, process)
-        if prepared.environment_digest(hello) != parcel.environment_digest:
+        adapter = start_system(prepared.source, process)
+        if prepared.environment_digest(adapter) != parcel.environment_digest:
             process.close()
             raise BadInput(
                 f"the environment of {prepared.source.slug} has other packages or another Python on this worker.",

@@ -97,7 +97,7 @@ def build(
         raise BadInput("there is no results folder here.", where=results, remedy="Run a system first: memeval run.")
     refuse_place(results, out)
     out = out.resolve()
-    inputs = None
+    inputs = None  # of a site that shows something else than its results folder, they are not known
     if version is None and releases is None and ledger is None and find is None and traces is None:
         inputs = inputs_of(results)
         if inputs is not None and is_current(out, inputs):

@@ -335,10 +335,10 @@ def read_site(
     Raises:
         BadInput: a run, the ledger, a release, an audit, a finding or ``memeval.toml`` cannot be read.
     """
-    file = board_settings(results, find or _shipped)
+    settings_file = board_settings(results, find or _shipped)
     keeps = traces is not None and traces.keeps
     if runs is None:
-        runs = shown_runs(_runs(results, keeps), file.settings)
+        runs = shown_runs(_runs(results, keeps), settings_file.settings)
     regraded = tuple(stored_regraded(results))
     if releases is None:
         releases = stored_releases(results)
@@ -357,7 +357,7 @@ def read_site(
     board = told_apart(board)
     names = {table.track.benchmark for table in board.tables}
     if find is None:
-        names |= set(places if file.settings.benchmarks is None else file.settings.benchmarks)
+        names |= set(places if settings_file.settings.benchmarks is None else settings_file.settings.benchmarks)
     return SiteModel(
         board=board,
         benchmarks={name: _benchmark(name, board, find or _shipped) for name in sorted(names, key=place)},
@@ -367,7 +367,7 @@ def read_site(
         matrices=tuple(
             folder
             for folder in stored_matrices(results)
-            if shows(file.settings, *(benchmark.id for benchmark in folder.matrix.plan.benchmarks))
+            if shows(settings_file.settings, *(benchmark.id for benchmark in folder.matrix.plan.benchmarks))
         ),
         findings=reports.findings,
         regraded=regraded,
@@ -376,13 +376,13 @@ def read_site(
         labels=reports.labels,
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
         submissions=_submissions(results.absolute().parent / "submissions"),
-        settings=page_settings(file.settings),
+        settings=page_settings(settings_file.settings),
         is_memevals=results.absolute().parent == assets_root(),
-        headline=headline_tracks(board.tables, file),
+        headline=headline_tracks(board.tables, settings_file),
         own_scores={
             folder.path: score
             for folder in runs
-            if (weights := file.settings.weights.get(folder.run.track.benchmark))
+            if (weights := settings_file.settings.weights.get(folder.run.track.benchmark))
             and (score := own_score(folder, weights)) is not None
         },
     )

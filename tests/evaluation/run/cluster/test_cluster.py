@@ -251,7 +251,7 @@ def test_workers_share_questions_only_if_these_are_independent(
     hello: AdapterInfo, models: tuple[str, ...], divides: bool
 ) -> None:
     source = SimpleNamespace(declared_models=models)
-    on_nodes: Any = SimpleNamespace(hello=hello, source=source)
+    on_nodes: Any = SimpleNamespace(adapter=hello, source=source)
     assert on_cluster._divides(on_nodes) is divides
 
 

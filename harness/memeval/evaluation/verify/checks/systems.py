@@ -211,8 +211,8 @@ def _control_identity(control: KnownControl) -> SystemIdentity:
 def _identity(source: SystemSource, found: ClassMethods | None) -> SystemIdentity:
     """Return the identity that a run of a system records; without its environment, and with names of hosts only."""
     found = found or ClassMethods(source.launch.class_name or "", ())
-    hello = AdapterInfo(found.class_name, (), found.capabilities, implementation="", python="", packages={})
-    identity = PreparedSystem(source).identity(hello)
+    adapter = AdapterInfo(found.class_name, (), found.capabilities, implementation="", python="", packages={})
+    identity = PreparedSystem(source).identity(adapter)
     if source.submission is None:
         return identity
     declared = source.submission
