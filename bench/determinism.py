@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.page_tables import write_results
 from memeval.local.catalogue import find_model, installed_engine
 from memeval.local.llama import Llama
 from memeval.local.server import engine_environment
@@ -187,10 +188,7 @@ def table_of(tables: Sequence[dict[str, Any]]) -> str:
 
 def write(tables: Sequence[dict[str, Any]], out: Path = OUT, page: Path = PAGE) -> None:
     """Write results to their file, and their table into the page."""
-    out.write_text(json.dumps(tables, indent=1) + "\n")
-    text = page.read_text()
-    head, tail = text.partition(START)[0], text.partition(END)[2]
-    page.write_text(f"{head}{START}{table_of(tables)}{END}{tail}")
+    write_results(tables, table_of(tables), out, page, (START, END))
 
 
 def processor() -> str:

@@ -472,7 +472,7 @@ def board(results: Path = Path("results")) -> Board:
 def overall(suite: str, *, results: Path = Path("results"), suites: Path | None = None) -> Overall:
     """Return the overall index of all systems on a suite of benchmarks; see :mod:`memeval.leaderboard.overall`.
 
-    ``suite``: name of the suite, such as ``retrieval@2``; without a version, the latest. ``suites``: your own file of
+    ``suite``: name of the suite, such as ``retrieval@3``; without a version, the latest. ``suites``: your own file of
     suites; ``None`` for those of memeval. Raises ``BadInput`` if there is no such suite, or the file of suites or a run
     cannot be read.
     """

@@ -45,6 +45,7 @@ REMEDIES = {
     "repository": 'Write a web address, such as "https://example.org/my-board".',
     "contact": 'Write an e-mail or web address, such as "board@example.org".',
     "site_url": 'Write a web address, such as "https://example.org/board/".',
+    "hub": 'Write a user or an organization of the Hub, such as "my-lab".',
     "primary": _COLOUR,
     "primary_dark": _COLOUR,
     "accent": _COLOUR,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import tempfile
@@ -45,10 +46,21 @@ class PgVector:
 
     def __init__(self) -> None:
         self.model = MiniLM()
-        self.server = pgserver.get_server(FOLDER / "postgres")
-        self.database = psycopg.connect(self.server.get_uri(), autocommit=True)
+        self.server: Any = None
+        with (FOLDER / "starting").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # another process may be starting it
+            self.database = self.connected()
         self.database.execute(SCHEMA)
         register_vector(self.database)
+
+    def connected(self) -> psycopg.Connection[Any]:
+        """Connect to the server that runs in the folder; start one if there is none."""
+        data = FOLDER / "postgres"
+        try:
+            return psycopg.connect(host=str(data), user="postgres", dbname="postgres", autocommit=True)
+        except psycopg.OperationalError:
+            self.server = pgserver.get_server(data)
+            return psycopg.connect(self.server.get_uri(), autocommit=True)
 
     def reset(self) -> None:
         self.database.execute("truncate memories")
@@ -113,7 +125,8 @@ class PgVector:
 
     def close(self) -> None:
         self.database.close()
-        self.server.cleanup()
+        if self.server is not None:
+            self.server.cleanup()
 
 
 def item(source: str, text: str, date: str | None) -> dict[str, Any]:

@@ -80,7 +80,8 @@ def test_a_catalogue_is_whole(benchmark: Benchmark) -> None:
     assert len(set(metrics)) == len(metrics)
     headlines = [protocol.headline for protocol in info.protocols]
     assert all({name, re.sub(r"@\d+$", "@k", name)} & set(metrics) for name in headlines)
-    assert {name for protocol in info.protocols for name in protocol.apart} <= set(names)
+    for protocol in info.protocols:
+        assert set(protocol.apart) <= {category.name for category in protocol.categories or info.categories}
     assert all(metric.low is None or metric.high is None or metric.low < metric.high for metric in info.metrics)
 
 

@@ -118,7 +118,7 @@ def test_a_name_from_right_to_left_turns_only_itself_around(wide: Visit) -> None
     ("name", "said", "ranks"),
     [
         ("single", f"{WIDE} is the only ranked system. No simple baseline ran here.", ["only entry"]),
-        ("tied", "All 3 systems are tied: the data do not show which is better.", ["1–3", "1–3", "1–3"]),
+        ("tied", "All 3 systems share first place: their differences may be chance.", ["1–3", "1–3", "1–3"]),
         ("missing", "No run in this table is ranked.", ["–", "–"]),
     ],
 )

@@ -18,6 +18,7 @@ from memeval.leaderboard.frame_index import FramesWarning
 from memeval.leaderboard.frames import Frames
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent, Runner
+from tests.support.made_versions import REASON, make_history
 from tests.support.runs import edit_head, make_run, make_track, write_rows
 
 STORED = Path(__file__).parents[2] / "results"
@@ -70,15 +71,27 @@ def test_unknown_values_are_missing_and_never_zero(results: Path) -> None:
     assert runs.configuration.isna().all() and not runs.mock.any()
 
 
-def test_trends_number_the_runs_of_a_system_in_time_order(results: Path) -> None:
+def test_trends_number_the_versions_of_a_system(results: Path) -> None:
     trends = Frames(results).trends
     composite = trends[(trends.system == "acme") & (trends.measure == "composite")]
     assert composite.point.tolist() == [1, 2]
     assert composite.version.tolist() == ["1.0", "1.1"]
     assert composite.value.tolist() == [0.4, 0.5]
-    kept = trends[(trends.system == "acme") & (trends.category == "kept")]
+    kept = trends[(trends.system == "acme") & (trends.measure == "category_kept")]
     assert kept.value.tolist() == [0.4, 0.6]
     assert (kept.low < kept.value).all() and (kept.value < kept.high).all()
+
+
+def test_a_version_that_did_not_run_has_rows_without_a_value(tmp_path: Path) -> None:
+    make_history(tmp_path, "acme")
+    trends = Frames(tmp_path).trends
+    composite = trends[trends.measure == "composite"]
+    assert composite.version.tolist() == ["0.9.0", "0.10.0", "1.0.0", "1.1.0"]
+    assert composite.value.isna().tolist() == [True, False, False, False]
+    assert composite.note.tolist()[0] == REASON and composite.run_id.isna().tolist()[0]
+    assert composite.released.tolist() == ["2024-03-01", "2024-07-01", "2025-03-01", "2025-08-15"]
+    ratio = trends[trends.measure == "search_ratio"]
+    assert ratio.unit.unique().tolist() == ["times"] and ratio.value.tolist()[1] == pytest.approx(4.08, abs=0.01)
 
 
 def test_runs_of_two_tracks_are_two_series(results: Path) -> None:

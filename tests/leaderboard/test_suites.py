@@ -27,7 +27,7 @@ def written(tmp_path: Path, text: str) -> Path:
 
 
 def test_the_shipped_suites_are_valid_and_never_mix_readers() -> None:
-    assert [suite.id for suite in read_suites()] == ["retrieval@2", "answers@1"]
+    assert [suite.id for suite in read_suites()] == ["retrieval@3", "answers@1"]
     for suite in read_suites():
         assert {each.weight for each in suite.benchmarks} == {1.0}
         assert len({each.reader == "native" for each in suite.benchmarks}) == 1
@@ -41,9 +41,9 @@ def test_a_name_without_a_version_means_the_latest(tmp_path: Path) -> None:
 
 
 def test_an_unknown_suite_names_the_known_ones() -> None:
-    with pytest.raises(BadInput, match="there is no suite 'retrievel@2'") as caught:
-        find_suite(read_suites(), "retrievel@2")
-    assert caught.value.remedy == "Did you mean 'retrieval@2'?"
+    with pytest.raises(BadInput, match="there is no suite 'retrievel@3'") as caught:
+        find_suite(read_suites(), "retrievel@3")
+    assert caught.value.remedy == "Did you mean 'retrieval@3'?"
 
 
 @pytest.mark.parametrize(

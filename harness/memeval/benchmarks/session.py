@@ -178,6 +178,12 @@ class BenchmarkSession:
         return next(each for each in self.benchmark.info.protocols if each.name == self.protocol)
 
     @property
+    def consists_of_trials(self) -> bool:
+        """Whether its steps are faults and measurements, whose observations differ between equal runs."""
+        first = next(iter(self.keys), None)
+        return first is not None and self.scenarios[first.scenario_id].consists_of_trials
+
+    @property
     def _sample(self) -> Digest | None:
         """Digest of the item ids of a sample; ``None`` for all items of the benchmark."""
         is_complete = len(self._asked) == len(self.keys)

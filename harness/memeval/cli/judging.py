@@ -29,7 +29,7 @@ def rejudge() -> None:
 
 def regrade(
     runs: Annotated[list[str], typer.Argument(help="Runs, by folder or id; or folders above runs.")],
-    judge: Annotated[str, typer.Option("--judge", help="Who gives verdicts: rules or openai:MODEL.")],
+    judge: Annotated[str, typer.Option("--judge", help="Who gives verdicts: rules, local:NAME or openai:MODEL.")],
     options: Annotated[RegradeOptions, Without("judge_concurrency", "model_concurrency")],
     judge_label: JudgeLabel = None,
     prompts: Prompts = None,
@@ -66,7 +66,7 @@ def regrade(
 
 @command(app, "audit")
 def audit(
-    judge: Annotated[list[str], typer.Option("--judge", help="rules or openai:MODEL; repeatable.")],
+    judge: Annotated[list[str], typer.Option("--judge", help="rules, local:NAME or openai:MODEL; repeatable.")],
     options: Annotated[AuditOptions, Without("model_concurrency")],
     benchmark: Benchmarks = None,
     judge_label: Annotated[str | None, _LABELS] = None,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def overall(
     suite: Annotated[
-        str | None, typer.Argument(help="A suite of benchmarks, such as retrieval@2. Default: all suites.")
+        str | None, typer.Argument(help="A suite of benchmarks, such as retrieval@3. Default: all suites.")
     ] = None,
     lead: Annotated[
         tuple[str, str] | None,
@@ -38,7 +38,7 @@ def overall(
 
     --lead draws 10,000 weightings and counts how often A has a higher index than B.
 
-    Example: memeval overall retrieval@2 --lead bm25s hybrid
+    Example: memeval overall retrieval@3 --lead bm25s hybrid
     """
     from memeval.leaderboard.overall import overall as overall_of
     from memeval.leaderboard.suites import FILE, find_suite, read_suites
@@ -46,7 +46,7 @@ def overall(
     if as_csv and (as_json or lead):
         raise BadInput(f"--csv and {'--json' if as_json else '--lead'} are both given.", remedy="Give one of them.")
     if lead and suite is None:
-        raise BadInput("--lead needs a suite.", remedy="Name one: memeval overall retrieval@2 --lead A B.")
+        raise BadInput("--lead needs a suite.", remedy="Name one: memeval overall retrieval@3 --lead A B.")
     known = read_suites(suites or FILE)
     wanted = known if suite is None else (find_suite(known, suite),)
     from memeval import api

@@ -28,6 +28,7 @@ FILE_RECORDS = {
     "api-boards": "api.ApiBoards",
     "api-index": "api.ApiIndex",
     "api-runs": "api.ApiRuns",
+    "api-trends": "api.ApiTrends",
     "api-systems": "api.ApiSystems",
     "archive-index": "journal.ArchivedHead",
     "archive-queue": "journal.QueuedPush",

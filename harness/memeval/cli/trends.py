@@ -1,4 +1,4 @@
-"""``memeval archive trajectory``: scores, tokens, dollars and latencies over time."""
+"""``memeval archive trajectory``: scores, tokens, dollars and times over the versions of a system."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
-    from memeval.leaderboard.series import History, RunSeries
-    from memeval.leaderboard.trends import NeighbourTest, SeriesTrend, Trend
+    from memeval.leaderboard.series import History, VersionSeries
+    from memeval.leaderboard.trends import NeighbourTest, ScoreChanges, StepFound, Trend
     from memeval.records.run import Run
 
 
@@ -30,7 +30,7 @@ def trajectory(
         typer.Option(
             "--measure",
             metavar="NAME",
-            help="composite, a category, tokens_per_question, cost_usd, ask_p50_seconds, ask_p95_seconds or rank.",
+            help="composite, a category, tokens_per_question, cost_usd, search_ratio or ingest_ratio.",
         ),
     ] = "composite",
     chart: Annotated[
@@ -44,14 +44,17 @@ def trajectory(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show how a measure of systems changed from run to run.
+    """Show how a measure of systems changed over their versions.
 
-    A break between two runs names the settings that changed: their values are not comparable. From eight runs on one
-    track, lasting steps are searched for. With fewer runs, each run is tested against the run before, as in 'compare'.
+    Each track is a history of its own. A step is a version from which on the score is another one, tested on the items.
+    Each version is also tested against the one before, as in 'compare'. search_ratio and ingest_ratio are times as
+    ratios to the control bm25, which ran beside. A break names a setting that changed: values on both sides are not
+    comparable.
 
-    Example: memeval archive trajectory bm25s --benchmark beliefs --chart trend.html
+    Example: memeval archive trajectory bm25s --benchmark lifecycle --chart trend.html
     """
-    from memeval.site.trends import trend_files
+    from memeval.leaderboard.trend_rows import trend_data, versions_by_run
+    from memeval.site.trends.trend_files import as_csv as csv_of
 
     if as_csv and as_json:
         raise BadInput("--csv and --json are both given.", remedy="Give one of them.")
@@ -59,13 +62,14 @@ def trajectory(
         raise BadInput(f"{chart} is neither an .svg nor an .html file.", remedy="Name a file such as trend.html.")
     folders = _local(results, systems, only_benchmark)
     history = _history(folders, results, place, systems, only_benchmark, only_track)
-    shown = _trends(history, measure, folders, results)
+    shown = _trends(history, measure, folders)
     if chart is not None:
         _draw(shown, chart)
     if as_csv:
-        print(trend_files.as_csv(shown), end="")
+        print(csv_of(shown), end="")
     elif as_json:
-        print_json(trend_files.as_data(shown))
+        versions = versions_by_run([changes for _trend, changes in shown])
+        print_json([trend_data(trend, changes, versions) for trend, changes in shown])
     else:
         _print(shown, history)
     sys.stdout.flush()
@@ -73,12 +77,12 @@ def trajectory(
 
 def _local(results: Path, systems: Sequence[str] | None, benchmark: str | None) -> list[RunFolder]:
     """Return the runs in the results folder that may be wanted; their paths name benchmark and system."""
-    from memeval.archive.runs import sealed_runs
+    from memeval.archive.runs import history_runs, sealed_runs
 
     wanted = benchmark and benchmark.partition("@")[0]
     return [
         folder
-        for folder in sealed_runs(results)
+        for folder in (*sealed_runs(results), *history_runs(results))
         if (not systems or folder.path.parent.name in systems)
         and (wanted is None or folder.path.parent.parent.name == wanted)
     ]
@@ -107,6 +111,7 @@ def _history(
     track: str | None,
 ) -> History:
     """Return the history of the wanted runs. Raises ``BadInput`` if no run is wanted, or a named system has none."""
+    from memeval.archive.histories import stored_histories
     from memeval.archive.ledger import Ledger
     from memeval.leaderboard.series import history_of
 
@@ -128,22 +133,18 @@ def _history(
             raise BadInput(f"there is no run of system {slug!r} here.", where=results, remedy=_LIST)
     if not wanted:
         raise BadInput("there are no runs here.", where=results, remedy="Run a system first: memeval run.")
-    return history_of(wanted, Ledger(results).entries())
+    return history_of(wanted, Ledger(results).entries(), stored_histories(results))
 
 
 _LIST = "List what there is: memeval archive trajectory."
 
 
-def _trends(history: History, measure: str, folders: Sequence[RunFolder], results: Path) -> list[SeriesTrend]:
+def _trends(history: History, measure: str, folders: Sequence[RunFolder]) -> list[tuple[Trend, ScoreChanges]]:
     """Return the trend of each series that has the measure. Raises ``BadInput`` if no series has the measure."""
-    from memeval.leaderboard.releases import releases
-    from memeval.leaderboard.trend_measures import COMPOSITE, RANK, named_measure, run_measures
-    from memeval.leaderboard.trends import SeriesTrend, neighbour_tests, rank_trend, trend_of
+    from memeval.leaderboard.trend_measures import named_measure, run_measures
+    from memeval.leaderboard.trends import changes_of, trend_of
 
-    series = sorted(history.series, key=lambda one: -len(one.runs))
-    if measure == RANK:
-        frozen = releases(results)
-        return [SeriesTrend(one, found) for one in series if (found := rank_trend(one, frozen)).points]
+    series = sorted(history.series, key=lambda one: -len(one.points))
     named_measure(measure, run_measures([run for one in series for run in one.runs]))
     by_id = {folder.run.run_id: folder for folder in folders}
     shown = []
@@ -152,52 +153,67 @@ def _trends(history: History, measure: str, folders: Sequence[RunFolder], result
             wanted = named_measure(measure, run_measures(one.runs))
         except BadInput:
             continue  # a category of another benchmark
-        trend = trend_of(one, wanted)
-        shown.append(SeriesTrend(one, trend, neighbour_tests(trend, by_id) if wanted.name == COMPOSITE else ()))
+        shown.append((trend_of(one, wanted), changes_of(one, by_id)))
     return shown
 
 
-def _draw(shown: Sequence[SeriesTrend], chart: Path) -> None:
+def _draw(shown: Sequence[tuple[Trend, ScoreChanges]], chart: Path) -> None:
+    from memeval.leaderboard.trend_measures import COMPOSITE
     from memeval.site.pages.trends import write_chart
+    from memeval.site.trends.version_charts import ChartLine
 
-    write_chart(shown, chart)
+    write_chart(
+        [
+            ChartLine(_track(trend.series), trend, changes if trend.measure.name == COMPOSITE else None)
+            for trend, changes in shown
+        ],
+        chart,
+    )
     print(f"memeval: {chart} written.", file=sys.stderr)
 
 
-def _print(shown: Sequence[SeriesTrend], history: History) -> None:
-    if not shown:
-        print("No release ranks these systems.")
-    for number, each in enumerate(shown):
+def _track(series: VersionSeries) -> str:
+    track = series.track
+    tier = "" if track.tier == "full" else f", {track.tier}"
+    return f"{track.benchmark}, {track.protocol}{tier}, reader {track.reader}, judge {track.judge}"
+
+
+def _print(shown: Sequence[tuple[Trend, ScoreChanges]], history: History) -> None:
+    from memeval.leaderboard.trend_measures import COMPOSITE
+
+    for number, (trend, changes) in enumerate(shown):
         if number:
             print()
-        _print_series(each.series, each.trend)
-        _print_findings(each)
+        _print_versions(trend)
+        if trend.measure.name == COMPOSITE and len(trend.series.runs) > 1:
+            _print_changes(changes)
     for reason, count in history.left_out.items():
         print(f"\nLeft out: {counted(count, 'run')}, {reason.value}.")
 
 
-def _print_series(series: RunSeries, trend: Trend) -> None:
-    from memeval.leaderboard.trend_measures import RANK, Unit
-    from memeval.site.trends.trend_files import write_range, write_value
+def _print_versions(trend: Trend) -> None:
+    from memeval.site.trends.version_charts import written
 
     unit = trend.measure.unit
-    per_cent = ", %" if unit is Unit.SHARE else ""
-    of = "release" if trend.measure.name == RANK else "run"
-    track = series.latest.track
-    head = f"{series.system} on {series.benchmark}, {track.protocol}, reader {track.reader}, judge {track.judge}"
-    print(visible(f"{head}: {trend.measure.title}{per_cent}, {counted(len(trend.points), of)}"))
+    head = f"{trend.series.system} on {_track(trend.series)}"
+    print(visible(f"{head}: {trend.measure.title}, {counted(len(trend.points), 'version')}"))
     breaks = {each.index: each for each in trend.breaks}
-    lines = [
-        (
-            point.at[:16].replace("T", " "),
-            point.label,
-            write_value(point.value, unit),
-            write_range(point.reading.low, point.reading.high, unit),
-            point.run.run_id,
-            " ".join(filter(None, (point.reading.note, "superseded" if point.is_superseded else ""))),
+    lines = []
+    for point in trend.points:
+        run, reading = point.at.run, point.reading
+        ends = ""
+        if reading.low is not None and reading.high is not None:
+            ends = f"{written(reading.low, unit)} to {written(reading.high, unit)}"
+        lines.append(
+            (
+                point.at.released or "date unknown",
+                point.at.version,
+                written(point.value, unit) if run else "no run",
+                ends,
+                run.run_id if run else "",
+                reading.note or "",
+            )
         )
-        for point in trend.points
-    ]
     widths = [max(len(line[column]) for line in lines) for column in range(5)]
     for index, line in enumerate(lines):
         for change in breaks[index].changes if index in breaks else ():
@@ -209,16 +225,24 @@ def _print_series(series: RunSeries, trend: Trend) -> None:
         print(visible("  " + "  ".join(cells).rstrip()))
 
 
-def _print_findings(each: SeriesTrend) -> None:
-    from memeval.site.trends.trend_files import write_value
+def _print_changes(changes: ScoreChanges) -> None:
+    if changes.are_equal:
+        print("  All versions have the same grades.")
+        return
+    names = {run.run_id: point.version for point in changes.series.points for run in point.runs}
+    for each in changes.steps:
+        print(visible(f"  {_step(each, names)}"))
+    if not changes.steps:
+        print("  No step.")
+    for test in changes.tests:
+        print(visible(f"  {names[test.before.run_id]} to {names[test.after.run_id]}: {_result(test)}"))
 
-    unit = each.trend.measure.unit
-    for step in each.trend.steps:
-        at = each.trend.points[step.index]
-        levels = f"{write_value(step.before, unit)} to {write_value(step.after, unit)}"
-        print(f"  Step at {at.run.run_id}: mean {levels}, p = {step.p:.3f}.")
-    for test in each.tests:
-        print(f"  {test.before.run_id} to {test.after.run_id}: {_result(test)}")
+
+def _step(found: StepFound, names: dict[str, str]) -> str:
+    gap = 100 * (found.step.after - found.step.before)
+    version, before = names[found.after.run_id], names[found.before.run_id]
+    means = f"mean {100 * found.step.before:.1f} % to {100 * found.step.after:.1f} %"
+    return f"Step at {version}, after {before}: {gap:+.1f} points, {means}, p = {found.step.p:.3f}."
 
 
 def _result(test: NeighbourTest) -> str:

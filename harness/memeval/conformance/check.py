@@ -22,6 +22,8 @@ class ContractCheck:
     """The check that must pass first. If it or one before it failed, this check is not applicable."""
     can_be_declared: bool = False
     """Whether a system that declares ``deterministic = false`` may fail this check."""
+    is_extra: bool = False
+    """Whether a report has this check only if the system has what it needs, so that older reports are complete."""
 
 
 class ContractViolation(Exception):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from operator import itemgetter
+from pathlib import Path
 from typing import NamedTuple
 
 from memeval.conformance.facts import PlantedFact, PlantedFacts, normalized
@@ -296,8 +297,10 @@ class CheckedSystem:
         return shared
 
     @contextlib.contextmanager
-    def another(self) -> Iterator[CheckedMemory]:
+    def another(self, storage: Path | None = None) -> Iterator[CheckedMemory]:
+        """Start another instance. ``storage``: its storage folder; ``None`` for one that ends with the process."""
         memory = self._new_memory()
+        memory.process.storage = storage
         try:
             memory.clear(self._check)
             yield memory

@@ -17,7 +17,7 @@ from functools import partial
 from typing import NamedTuple
 
 from memeval.conformance.check import ContractCheck, ContractViolation, MethodMissing
-from memeval.conformance.checks import asking, calls, contents, foundations
+from memeval.conformance.checks import asking, calls, contents, foundations, storage
 from memeval.conformance.subject import CheckedSystem
 from memeval.execution.steps import SystemInstance
 from memeval.records.conformance import CheckOutcome, ConformanceCheck
@@ -99,6 +99,13 @@ CHECKS = (
         after="question-order",
     ),
     ContractCheck("sources-named", "Retrieved items name the session or text that they are from.", calls.sources_named),
+    ContractCheck(
+        "storage-survives",
+        "After a clean stop and a start on its storage folder, a system has its memories.",
+        storage.survives_restart,
+        needs=("storage",),
+        is_extra=True,
+    ),
 )
 
 SUITE = "conformance@2"
@@ -113,7 +120,7 @@ class CallCounts(NamedTuple):
 
 
 MOST_CALLS = CallCounts(processes=3, sessions=63, questions=135)
-"""The most calls that a conforming system receives. Each may cost model calls."""
+"""The most calls that a conforming system without a storage folder receives. Each may cost model calls."""
 
 SECONDS = 600.0
 """Default time limit for all checks together."""
@@ -140,7 +147,7 @@ def check_system(
             example when a budget is spent: the system then failed because its model calls were refused.
 
     Returns:
-        All checks, in the order of :data:`CHECKS`.
+        All checks, in the order of :data:`CHECKS`; an extra one only if the system has what it needs.
     """
     subject = CheckedSystem(new_instance, f"{SUITE}/{seed}", deterministic=deterministic)
     results: dict[str, ConformanceCheck] = {}
@@ -149,6 +156,8 @@ def check_system(
     timer.start()
     try:
         for check in CHECKS:
+            if check.is_extra and not all(map(subject.can, check.needs)):
+                continue
             result = results[check.name] = _run_check(check, subject, results, seconds)
             stop()
             if result.outcome is CheckOutcome.FAILED:

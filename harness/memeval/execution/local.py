@@ -5,6 +5,7 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 from memeval.execution.executor import Arrival, event_line, output_line
 from memeval.execution.runner import ScenarioRunner
@@ -108,8 +109,7 @@ class LocalExecutor:
                 return
             instance = self._take_instance()
             self._systems.append(instance.process)
-            with instance.process:
-                runner = self._runner(instance)
+            with instance.process, closing(self._runner(instance)) as runner:
                 while not self._stop.is_set():
                     try:
                         index = self._todo.get_nowait()

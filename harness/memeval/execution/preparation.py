@@ -93,6 +93,7 @@ class PreparedSystem:
             vendor=submission.vendor,
             environment=self.environment,
             services=self.services,
+            storage=submission.storage,
             hosts=tuple(HostUse(host=host, origin=route.origin) for host, route in sorted(self.hosts.items())),
         )
 

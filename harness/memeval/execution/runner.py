@@ -20,6 +20,7 @@ from memeval.execution.steps import (
     NoModelAccess,
     ScenarioWork,
 )
+from memeval.execution.trials.runner import TrialRunner
 from memeval.reading import Reader
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
@@ -122,6 +123,7 @@ class ScenarioRunner:
         self._readings = readings
         self._usage = UsageMeter(system, lambda sentence: log("usage", sentence, self._scenario_id))
         self._scenario_id = ""
+        self._trials: TrialRunner | None = None
 
     def run(self, work: ScenarioWork) -> Iterator[FinishedItems]:
         """Yield the items of a scenario as they finish.
@@ -135,6 +137,9 @@ class ScenarioRunner:
         Raises MemevalError: the run must stop, for example because a budget is spent.
         """
         self._scenario_id = work.scenario.scenario_id
+        if work.scenario.consists_of_trials:
+            yield from self._run_trials(work)
+            return
         open_items = dict(work.items)
         alone: set[str] = set()
         crashed: set[str] = set()
@@ -167,6 +172,20 @@ class ScenarioRunner:
                     self._log("repeated", str(stop.failure), work.scenario.scenario_id)
                     continue
                 yield self._failed(current, stop.items or tuple(open_items), stop.failure)
+
+    def _run_trials(self, work: ScenarioWork) -> Iterator[FinishedItems]:
+        self._model_access.enter(self._scenario_id)
+        self._model_access.in_phase(Phase.INGEST)
+        if self._trials is None:
+            self._trials = TrialRunner(self._system, self._stopped, self._log)
+        for finished in self._trials.run(work):
+            self._check()
+            yield finished
+
+    def close(self) -> None:
+        """Delete what trials have stored. The caller ends the process."""
+        if self._trials is not None:
+            self._trials.close()
 
     def _restart(self) -> None:
         try:

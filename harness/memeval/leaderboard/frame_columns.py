@@ -158,20 +158,25 @@ TRENDS = (
     *_TRACK,
     *_of(
         Kind.TEXT,
-        measure="composite, category, tokens_per_question, cost_usd, ask_p50_seconds, ask_p95_seconds or error_rate.",
-        category="The category, for the measure category; blank for the others.",
+        package="The package whose version ran; missing if unknown.",
+        released="Date of the release, ISO 8601; missing if unknown.",
+        measure="composite, category_NAME, tokens_per_question, cost_usd, search_ratio or ingest_ratio.",
+        unit="share, tokens, dollars or times.",
     ),
-    *_of(Kind.WHOLE, point="Number of the run in its series, from 1."),
-    *_STARTED,
+    *_of(Kind.WHOLE, point="Number of the version in its series, from 1."),
     *_of(
         Kind.NUMBER,
-        value="The value; a share in [0, 1], tokens, dollars or seconds.",
+        value="The value: a share in [0, 1], tokens, dollars, or times as much as the control bm25.",
         low="Lower end of its 95 % interval; missing for measures without one.",
         high="Upper end of its 95 % interval; missing for measures without one.",
     ),
-    *_RUN,
-    *_of(Kind.FLAG, complete="Whether every planned item has a grade."),
-    *_STATE,
+    *_of(
+        Kind.TEXT,
+        note="Why there is no value, such as the reason why a version did not run.",
+        run_id="Id of the run; missing if the version did not run.",
+    ),
+    *_of(Kind.WHOLE, runs="Number of runs of the version. The first of them counts."),
+    *_of(Kind.TEXT, **{"break": "What changed before, so that values on both sides are not comparable."}),
 )
 
 

@@ -1,6 +1,5 @@
 """Rows of the data frames, from the heads of runs. Scores are those in ``run.json``, which the board shows."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -15,17 +14,6 @@ from memeval.records.call import Phase, PhaseUsage
 from memeval.records.errors import BadInput
 from memeval.records.run import Percentiles, Run
 from memeval.records.scores import Interval
-
-MEASURES = (
-    "composite",
-    "category",
-    "tokens_per_question",
-    "cost_usd",
-    "ask_p50_seconds",
-    "ask_p95_seconds",
-    "error_rate",
-)
-"""The measures of trends, in order. Except for ``category``, they are columns of ``runs``."""
 
 LARGEST = 2**63 - 1
 
@@ -125,36 +113,6 @@ def category_rows(folder: RunFolder) -> Iterator[Row]:
             "correct": tally.correct,
             "errors": tally.errors,
         }
-
-
-def trend_rows(runs: Iterable[Row], categories: Mapping[str, Sequence[Row]]) -> Iterator[Row]:
-    """Yield the rows of ``trends``: each series of a system on a track in one piece, oldest run first.
-
-    ``runs``: rows of ``runs``, oldest first.
-    """
-    series: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
-    for run in runs:
-        series[str(run["system"]), str(run["system_kind"]), str(run["track_id"])].append(run)
-    for _key, members in sorted(series.items()):
-        lines: dict[tuple[int, str], list[Row]] = defaultdict(list)
-        for point, run in enumerate(members, start=1):
-            for found in _measured(run, categories.get(str(run["run_digest"]), ())):
-                line = MEASURES.index(str(found["measure"])), str(found["category"])
-                lines[line].append({**run, **found, "point": point})
-        order = {line: number for number, line in enumerate(lines)}
-        for line in sorted(lines, key=lambda each: (each[0], order[each])):
-            yield from lines[line]
-
-
-def _measured(run: Row, categories: Sequence[Row]) -> Iterator[Row]:
-    for measure in MEASURES:
-        if measure == "category":
-            for row in categories:
-                known = {name: row[name] for name in ("category", "low", "high")}
-                yield {"measure": measure, **known, "value": row["score"]}
-        else:
-            low, high = run.get(f"{measure}_low"), run.get(f"{measure}_high")
-            yield {"measure": measure, "category": "", "value": run[measure], "low": low, "high": high}
 
 
 def _first(run: Run, *phases: Phase) -> Percentiles | None:

@@ -10,9 +10,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memeval.archive.histories import stored_histories
 from memeval.archive.ledger import Ledger
 from memeval.archive.remote.automatic import fetch_missing
-from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.archive.runs import RunFolder, history_runs, sealed_runs
 from memeval.archive.trust import TrustFacts, derive_trust
 from memeval.exchange.parquet import Kind, Row, all_names, cells_of
 from memeval.leaderboard.frame_columns import (
@@ -27,8 +28,12 @@ from memeval.leaderboard.frame_columns import (
     names,
 )
 from memeval.leaderboard.frame_index import RUN, IndexedRows, RunIndex, warn
-from memeval.leaderboard.frame_rows import USES_MODEL, category_rows, item_rows, run_row, trend_rows
+from memeval.leaderboard.frame_rows import USES_MODEL, category_rows, item_rows, run_row
 from memeval.leaderboard.measured import ROWS, check_digest
+from memeval.leaderboard.series import history_of
+from memeval.leaderboard.trend_measures import run_measures
+from memeval.leaderboard.trend_rows import point_rows
+from memeval.leaderboard.trends import trend_of
 from memeval.records.base import Digest, canonical_json
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent
@@ -98,12 +103,20 @@ class Frames:
 
     @cached_property
     def trends(self) -> pd.DataFrame:
-        """One row for each measure of each run, in time order for each system and track.
+        """One row for each measure of each version, oldest version first for each system and track.
 
-        Superseded and invalidated runs are included; the column ``state`` names them. The columns are
+        Invalidated and partial runs are left out. A version that did not run has rows without a value. The columns are
         ``frame_columns.TRENDS``.
         """
-        return _frame(list(trend_rows(self._run_rows, self._category_rows)), kinds(TRENDS))
+        runs = [folder.run for folder in (*self._folders.values(), *history_runs(self._results))]
+        history = history_of(runs, Ledger(self._results).entries(), stored_histories(self._results))
+        rows = [
+            {**row, "system_kind": series.latest.system.kind.value, "point": point}
+            for series in history.series
+            for measure in run_measures(series.runs)
+            for point, row in enumerate(point_rows(trend_of(series, measure), None), start=1)
+        ]
+        return _frame(rows, kinds(TRENDS))
 
     @cached_property
     def _folders(self) -> dict[Digest, RunFolder]:

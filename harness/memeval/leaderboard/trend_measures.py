@@ -1,4 +1,7 @@
-"""What a trend shows: the composite, the categories, tokens, dollars and latencies, read from the head of a run."""
+"""What a trend shows, read from the head of a run: scores, tokens, dollars, and times as ratios to a control.
+
+An absolute time is no measure of a trend: it says more about the machine than about the version.
+"""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -6,16 +9,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memeval.records.benchmark import Direction
-from memeval.records.call import Phase
+from memeval.records.beside import PairedSeconds
 from memeval.records.errors import BadInput
-from memeval.records.run import Isolation, Run
+from memeval.records.run import Run
 from memeval.records.scores import Interval
+from memeval.statistics.time_ratios import time_ratio
 
 COMPOSITE = "composite"
 CATEGORY = "category_"
-RANK = "rank"
-
-_QUESTION = (Phase.ASK, Phase.SEARCH)
+SEARCH_RATIO, INGEST_RATIO = "search_ratio", "ingest_ratio"
 
 
 class Unit(StrEnum):
@@ -24,14 +26,15 @@ class Unit(StrEnum):
     TOKENS = "tokens"
     DOLLARS = "dollars"
     SECONDS = "seconds"
-    PLACE = "place"
+    TIMES = "times"
+    """A ratio: how many times as much as the control took."""
 
 
 @dataclass(frozen=True)
 class MeasuredValue:
     value: float | None
     low: float | None = None
-    """Lower end of its 95 % interval, or of its range; ``None`` without one."""
+    """Lower end of its 95 % interval; ``None`` without one."""
     high: float | None = None
     note: str | None = None
 
@@ -106,21 +109,15 @@ def _dollars(run: Run) -> MeasuredValue:
     return MeasuredValue(found, note=(run.cost.reason or "unknown") if found is None else None)
 
 
-def _latency(part: str) -> Callable[[Run], MeasuredValue]:
+def _times_beside(part: str) -> Callable[[Run], MeasuredValue]:
     def read(run: Run) -> MeasuredValue:
-        phases = run.timing.phases
-        phase = next((phases[phase] for phase in _QUESTION if phase in phases), None)
-        found = finite(getattr(phase, part)) if phase else None
-        return MeasuredValue(found, note="not measured" if found is None else None)
+        if run.beside is None:
+            return MeasuredValue(None, note="no times beside a control")
+        pairs: Sequence[PairedSeconds] = getattr(run.beside, part)
+        found = time_ratio([(pair.system, pair.control) for pair in pairs])
+        return MeasuredValue(found.value, finite(found.low), finite(found.high))
 
     return read
-
-
-_ISOLATION = {
-    Isolation.FILES_REACHABLE: "not sandboxed",
-    Isolation.SANDBOXED: "sandboxed",
-    Isolation.ELSEWHERE: "unknown (imported)",
-}
 
 
 def price_changes(before: Run, after: Run) -> tuple[str, ...]:
@@ -133,14 +130,6 @@ def token_changes(before: Run, after: Run) -> tuple[str, ...]:
     return _changed("Token counts", before.tokens.source.value, after.tokens.source.value)
 
 
-def machine_changes(before: Run, after: Run) -> tuple[str, ...]:
-    return (
-        *_changed("Platform", before.harness.platform, after.harness.platform),
-        *_changed("Concurrency", before.timing.concurrency, after.timing.concurrency),
-        *_changed("Isolation", _ISOLATION[before.isolation], _ISOLATION[after.isolation]),
-    )
-
-
 def _changed(name: str, old: object, new: object) -> tuple[str, ...]:
     return () if old == new else (f"{name} changed from {old} to {new}.",)
 
@@ -151,21 +140,6 @@ _COSTS = (
         "tokens_per_question", "Tokens per question", Unit.TOKENS, Direction.LOWER, _tokens, changes=token_changes
     ),
     TrendMeasure("cost_usd", "Total cost", Unit.DOLLARS, Direction.LOWER, _dollars, changes=price_changes),
-    TrendMeasure(
-        "ask_p50_seconds",
-        "Answer latency (median)",
-        Unit.SECONDS,
-        Direction.LOWER,
-        _latency("p50"),
-        changes=machine_changes,
-    ),
-    TrendMeasure(
-        "ask_p95_seconds",
-        "Answer latency (p95)",
-        Unit.SECONDS,
-        Direction.LOWER,
-        _latency("p95"),
-        changes=machine_changes,
-    ),
+    TrendMeasure(SEARCH_RATIO, "Search time against BM25", Unit.TIMES, Direction.LOWER, _times_beside("search")),
+    TrendMeasure(INGEST_RATIO, "Ingest time against BM25", Unit.TIMES, Direction.LOWER, _times_beside("ingest")),
 )
-RANK_MEASURE = TrendMeasure(RANK, "Rank in each release", Unit.PLACE, Direction.LOWER, lambda _run: MeasuredValue(None))

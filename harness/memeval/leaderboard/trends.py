@@ -1,30 +1,26 @@
-"""The trend of one measure of a series of runs: its points, its breaks, and the changes that are not chance."""
+"""The trend of one measure over the versions of a system: its points and breaks, and the changes that are no chance."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 from memeval.analysis.comparing import MeasuredDifference, as_family, composite_difference
 from memeval.archive.runs import RunFolder
-from memeval.leaderboard.series import RunSeries, started_at
-from memeval.leaderboard.trend_measures import RANK_MEASURE, MeasuredValue, TrendMeasure
+from memeval.leaderboard.samples import GRADES, read_samples
+from memeval.leaderboard.series import VersionPoint, VersionSeries
+from memeval.leaderboard.trend_measures import MeasuredValue, TrendMeasure
 from memeval.records.comparison import Difference
-from memeval.records.errors import BadInput
-from memeval.records.release import Release
+from memeval.records.errors import BadInput, MemevalError
 from memeval.records.run import Run
-from memeval.statistics.steps import LEAST_POINTS, find_steps
-
-GRADES = "grades.jsonl"
+from memeval.statistics.version_steps import VersionStep, find_steps
 
 
 @dataclass(frozen=True)
 class TrendPoint:
-    at: str
-    """UTC time of the run, or date of the release, ISO 8601."""
-    label: str
-    run: Run
+    at: VersionPoint
     reading: MeasuredValue
-    is_superseded: bool = False
+    """Without a value where the version did not run."""
 
     @property
     def value(self) -> float | None:
@@ -38,134 +34,133 @@ class TrendBreak:
 
 
 @dataclass(frozen=True)
-class TrendStep:
-    index: int
-    before: float
-    after: float
-    p: float
-
-
-@dataclass(frozen=True)
 class Trend:
     measure: TrendMeasure
-    system: str
+    series: VersionSeries
     points: tuple[TrendPoint, ...]
+    """One a version, gaps included."""
     breaks: tuple[TrendBreak, ...]
-    steps: tuple[TrendStep, ...]
-    """Only in parts without a break and with at least eight values."""
-
-    @property
-    def values(self) -> tuple[float, ...]:
-        return tuple(point.value for point in self.points if point.value is not None)
 
     @property
     def parts(self) -> tuple[range, ...]:
+        """Indexes of the points between two breaks."""
         ends = [0, *(each.index for each in self.breaks), len(self.points)]
         return tuple(range(a, b) for a, b in pairwise(ends))
 
 
+def trend_of(series: VersionSeries, measure: TrendMeasure) -> Trend:
+    points = tuple(
+        TrendPoint(point, MeasuredValue(None, note=point.gap) if point.run is None else measure.read(point.run))
+        for point in series.points
+    )
+    ran = [(index, point.run) for index, point in enumerate(series.points) if point.run is not None]
+    breaks = tuple(
+        TrendBreak(index, changes)
+        for (_before, one), (index, two) in pairwise(ran)
+        if (changes := measure.changes(one, two))
+    )
+    return Trend(measure, series, points, breaks)
+
+
+@dataclass(frozen=True)
+class StepFound:
+    """A version from which on the score is another one, with its run and the run of the version before."""
+
+    step: VersionStep
+    before: Run
+    after: Run
+
+
 @dataclass(frozen=True)
 class NeighbourTest:
-    index: int
     before: Run
     after: Run
     difference: Difference | None
-    """Later minus earlier, over the items of both; ``None`` without a test."""
+    """Later minus earlier; ``None`` without a test."""
     reason: str | None = None
 
 
 @dataclass(frozen=True)
-class SeriesTrend:
-    series: RunSeries
-    trend: Trend
-    tests: tuple[NeighbourTest, ...] = ()
+class ScoreChanges:
+    """What changed in the composite over the versions of a series. The rows of its runs are read when first needed.
 
+    ``folder_of``: returns the folder of a run; ``None`` if its rows are not here.
+    """
 
-def trend_of(series: RunSeries, measure: TrendMeasure) -> Trend:
-    points = tuple(
-        TrendPoint(
-            at=_at(run),
-            label=run.system.version,
-            run=run,
-            reading=measure.read(run),
-            is_superseded=run.run_id in series.superseded,
+    series: VersionSeries
+    folder_of: Callable[[str], RunFolder | None] = field(repr=False)
+
+    @cached_property
+    def folders(self) -> tuple[RunFolder, ...]:
+        """The folders of the runs that count, oldest version first; empty if the rows of one are not here."""
+        found = [self.folder_of(run.run_id) for run in self.series.runs]
+        here = [folder for folder in found if folder is not None and folder.file(GRADES).exists()]
+        return tuple(here) if len(here) == len(found) else ()
+
+    @cached_property
+    def steps(self) -> tuple[StepFound, ...]:
+        """The steps of the composite, oldest first; none if the rows of a run are not here."""
+        runs = self.series.runs
+        if len(self.folders) < 2 or self.are_equal:
+            return ()
+        try:
+            samples = read_samples(self.folders)
+        except BadInput:  # an imported run need not have every item
+            return ()
+        found = find_steps(samples.parts()[:, 0], samples.clusters)
+        return tuple(StepFound(step, runs[step.index - 1], runs[step.index]) for step in found)
+
+    @property
+    def largest_step(self) -> StepFound | None:
+        return max(self.steps, key=lambda each: abs(each.step.after - each.step.before), default=None)
+
+    @cached_property
+    def whole(self) -> Difference | None:
+        """The last version minus the first, with its interval; ``None`` if it cannot be computed."""
+        if len(self.folders) < 2:
+            return None
+        measured = _difference(self.folders[0], self.folders[-1])
+        return None if measured is None else as_family([measured])[0]
+
+    @cached_property
+    def tests(self) -> tuple[NeighbourTest, ...]:
+        """The paired test of each version against the one before, corrected for the number of tests."""
+        runs = self.series.runs
+        folders = self.folders or (None,) * len(runs)
+        tests, family = [], []
+        for (before, one), (after, two) in pairwise(zip(runs, folders, strict=True)):
+            reason = measured = None
+            if _same_grades(before, after):
+                reason = "Both versions have the same grades."
+            elif one is None or two is None:
+                reason = "The rows of a run are not here."
+            elif (measured := _difference(one, two)) is None:
+                reason = "The runs share no item of some category."
+            tests.append((before, after, measured is not None, reason))
+            family += [] if measured is None else [measured]
+        done = iter(as_family(family))
+        return tuple(
+            NeighbourTest(before, after, next(done) if is_tested else None, reason)
+            for before, after, is_tested, reason in tests
         )
-        for run in series.runs
-    )
-    return _trend(series, measure, points)
+
+    @cached_property
+    def are_equal(self) -> bool:
+        """Whether all versions have the same grades."""
+        return all(_same_grades(one, two) for one, two in pairwise(self.series.runs))
 
 
-def rank_trend(series: RunSeries, releases: Iterable[Release]) -> Trend:
-    """Return the ranks of a series in the releases, the worst possible rank as upper end.
-
-    ``releases``: all releases, oldest first.
-    """
-    runs = {run.run_id: run for run in series.runs}
-    order = list(runs)
-    points = []
-    for release in releases:
-        ranked = [row for row in release.rows if row.run_id in runs and row.best_rank is not None]
-        row = max(ranked, key=lambda row: order.index(row.run_id), default=None)
-        if row is not None:
-            best, worst = (None if rank is None else float(rank) for rank in (row.best_rank, row.worst_rank))
-            points.append(TrendPoint(release.date, release.version, runs[row.run_id], MeasuredValue(best, best, worst)))
-    return _trend(series, RANK_MEASURE, tuple(points))
+def changes_of(series: VersionSeries, folders: Mapping[str, RunFolder]) -> ScoreChanges:
+    return ScoreChanges(series, folders.get)
 
 
-def neighbour_tests(trend: Trend, folders: Mapping[str, RunFolder]) -> tuple[NeighbourTest, ...]:
-    """Test the composite of each run against the run before, in parts with fewer than eight values.
-
-    The tests are those of ``memeval compare``. Their p-values are corrected for their number. Runs with equal grades
-    need no test, and their rows are not read. ``folders``: the folders of the runs, by run id; without a folder there
-    is no test.
-    """
-    tests = [_test(trend, index, folders) for part in trend.parts if len(part) < LEAST_POINTS for index in part[1:]]
-    done = iter(as_family([measured for _test, measured in tests if measured is not None]))
-    return tuple(test if measured is None else replace(test, difference=next(done)) for test, measured in tests)
+def _same_grades(one: Run, two: Run) -> bool:
+    digests = [run.files[GRADES].digest if GRADES in run.files else None for run in (one, two)]
+    return digests[0] is not None and digests[0] == digests[1]
 
 
-def _at(run: Run) -> str:
-    started = started_at(run)
-    return run.timing.started if started is None else started.isoformat(timespec="seconds")
-
-
-def _trend(series: RunSeries, measure: TrendMeasure, points: tuple[TrendPoint, ...]) -> Trend:
-    breaks = tuple(
-        TrendBreak(index, changes)
-        for index, (one, two) in enumerate(pairwise(points), start=1)
-        if (changes := measure.changes(one.run, two.run))
-    )
-    whole = Trend(measure, series.system, points, breaks, ())
-    return Trend(measure, series.system, points, breaks, tuple(_steps(whole)))
-
-
-def _steps(trend: Trend) -> list[TrendStep]:
-    found = []
-    for part in trend.parts:
-        known = [(index, value) for index in part if (value := trend.points[index].value) is not None]
-        for step in find_steps([value for _index, value in known]):
-            found.append(TrendStep(known[step.index][0], step.before, step.after, step.p))
-    return found
-
-
-def _test(
-    trend: Trend, index: int, folders: Mapping[str, RunFolder]
-) -> tuple[NeighbourTest, MeasuredDifference | None]:
-    before, after = trend.points[index - 1].run, trend.points[index].run
-
-    def untested(reason: str) -> tuple[NeighbourTest, None]:
-        return NeighbourTest(index, before, after, None, reason), None
-
-    grades = [run.files[GRADES].digest for run in (before, after) if GRADES in run.files]
-    if len(grades) == 2 and grades[0] == grades[1]:
-        return untested("Both runs have the same grades.")
-    one, two = (folders.get(run.run_id) for run in (before, after))
-    if one is None or two is None:
-        return untested("The rows of a run are in the archive only.")
+def _difference(one: RunFolder, two: RunFolder) -> MeasuredDifference | None:
     try:
-        difference = composite_difference(after.track, one, two)
-    except BadInput as error:
-        return untested(error.problem.capitalize())
-    if difference is None:
-        return untested("The runs share no item of some category.")
-    return NeighbourTest(index, before, after, None), difference
+        return composite_difference(two.run.track, one, two)
+    except MemevalError:
+        return None

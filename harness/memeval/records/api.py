@@ -1,6 +1,7 @@
 """The JSON files under ``api/v1/`` of a site. Paths in them are relative to the root of the site."""
 
 from memeval.records.base import Digest, Record, Stored
+from memeval.records.comparison import Difference
 from memeval.records.submission import Configuration, Product
 
 
@@ -150,3 +151,67 @@ class ApiRuns(Stored):
 
     runs: tuple[ApiRun, ...]
     """The runs, newest first."""
+
+
+class ApiVersion(Record):
+    """A version of a product on a track."""
+
+    version: str
+    """The released version, or that of the submission."""
+    released: str | None
+    """Date of its release, ISO 8601; ``None`` if unknown."""
+    run_id: str | None
+    """The run that counts; ``None`` if the version did not run."""
+    gap: str | None
+    """Why it did not run, in a sentence."""
+    score: float | None
+    """Composite score in [0, 1]."""
+    low: float | None
+    """Lower end of its 95 % interval."""
+    high: float | None
+    search_ratio: float | None
+    """Search time, as a multiple of that of the control bm25 beside; ``None`` if not measured."""
+    ingest_ratio: float | None
+    """Ingest time, as a multiple of that of the control bm25 beside; ``None`` if not measured."""
+
+
+class ApiStep(Record):
+    """A version from which on the score is another one."""
+
+    version: str
+    """The first version with the new score."""
+    version_before: str
+    """The version before it that ran."""
+    before: float
+    """Mean score of the versions since the step before, in [0, 1]."""
+    after: float
+    """Mean score of the versions up to the next step, in [0, 1]."""
+    p: float
+    """P-value of no change, corrected for the number of versions."""
+    page: str | None
+    """Page with the items that flipped."""
+
+
+class ApiTrend(Record):
+    """The versions of a product on a track."""
+
+    system: str
+    package: str | None
+    """The package whose versions these are; ``None`` if unknown."""
+    track_id: str
+    title: str
+    """The track, in words."""
+    page: str
+    versions: tuple[ApiVersion, ...]
+    """Oldest first."""
+    change: Difference | None
+    """The last version minus the first; ``None`` if it cannot be computed."""
+    steps: tuple[ApiStep, ...]
+    """Oldest first."""
+
+
+class ApiTrends(Stored):
+    """``api/v1/trends.json``: the products with at least two versions on one track."""
+
+    trends: tuple[ApiTrend, ...]
+    """One a system and track."""

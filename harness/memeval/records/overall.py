@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 from memeval.records.base import Record, Slug
 
 SuiteId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*@[1-9][0-9]*$")]
-"""Name and version of a suite: ``retrieval@2``."""
+"""Name and version of a suite: ``retrieval@3``."""
 
 
 class Ceiling(StrEnum):

@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import ClassVar, Self
 
+from pydantic import Field
+
 from memeval.records.base import Digest, Record, ShownName, Slug, Stored, digest_of
 from memeval.records.beside import BesideTimes
 from memeval.records.call import Phase, PhaseUsage
@@ -15,6 +17,7 @@ from memeval.records.submission import (
     HostName,
     Product,
     ServiceName,
+    Storage,
     Vendor,
     configuration_text,
 )
@@ -145,6 +148,8 @@ class SystemIdentity(Record):
     services: tuple[ServiceIdentity, ...] = ()
     hosts: tuple[HostUse, ...] = ()
     """Hosts to which its requests were forwarded."""
+    storage: Storage | None = Field(default=None, exclude_if=lambda storage: storage is None)
+    """Its storage folder; left out of the data without one, so that the bytes of older runs stay valid."""
 
     @property
     def configured(self) -> str | None:

@@ -11,6 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from memeval.records.base import Record, Stored
+from memeval.records.question import Question as Question
+from memeval.records.trials import Crash, Trial
+from memeval.records.trials_of_use import Apart, Freshness, Growth
 
 
 class TurnKind(StrEnum):
@@ -100,17 +103,6 @@ class Forget(Record):
     """Only memories about this topic."""
 
 
-class Question(Record):
-    """The base of all steps with a response."""
-
-    step: str
-    question_id: str
-    """Unique within the benchmark; systems never receive it."""
-    question: str
-    timestamp: str | None = None
-    """The time of the question; ``None`` if the protocol passes none."""
-
-
 class Ask(Question):
     """Step: the system answers a question."""
 
@@ -157,7 +149,10 @@ class Export(Question):
     step: Literal["export"] = "export"
 
 
-Step = Annotated[Ingest | Retain | Forget | Ask | Task | Recall | Reflect | Export, Field(discriminator="step")]
+Step = Annotated[
+    Ingest | Retain | Forget | Ask | Task | Recall | Reflect | Export | Crash | Freshness | Apart | Growth,
+    Field(discriminator="step"),
+]
 
 
 class Steps(Sequence[Step], ABC):
@@ -204,6 +199,11 @@ class Scenario(Stored):
     def is_streamed(self) -> bool:
         """Whether the steps are generated on demand and may not fit into memory."""
         return isinstance(self.steps, Steps)
+
+    @property
+    def consists_of_trials(self) -> bool:
+        """Whether memeval starts and stops the processes of the system itself in its steps."""
+        return not self.is_streamed and bool(self.steps) and isinstance(self.steps[0], Trial)
 
     def json_pieces(self) -> Iterator[str]:
         """Yield the text of :meth:`to_json` step by step, for a history of any length."""

@@ -72,6 +72,11 @@ class BoardSettings(Record):
     site_url: WebAddress | None = None
     """Address of the published board, for link previews, the sitemap and the feed; ``None`` if it is not known. Pages
     link to each other by relative addresses in any case."""
+    hub: (
+        Annotated[str, StringConstraints(max_length=96, pattern=r"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$")] | None
+    ) = None
+    """User or organization that has the board's generated data on the Hub of Hugging Face, as ``HUB/beliefs-2``;
+    ``None`` if nobody has. With it, the scores of each system are also files for the Hub."""
     benchmarks: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """The benchmarks that the board shows, with their versions; ``None`` for all. Runs of other benchmarks are neither
     shown nor published."""

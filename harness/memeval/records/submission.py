@@ -64,6 +64,16 @@ class Service(Record):
     """The environment variable from which the system reads the service's address."""
 
 
+class Storage(Record):
+    """A private folder that outlives the processes of a system. Started on it again, the system has its memories."""
+
+    acknowledged: str = Field(min_length=1, max_length=200)
+    """What has happened to a text when ``retain`` returns, in the words of the product's documentation, such as
+    ``COMMIT returned, synchronous=FULL``."""
+    documentation: str | None = None
+    """Web address of that documentation."""
+
+
 class Vendor(Record):
     """The company behind a hosted product."""
 
@@ -216,6 +226,8 @@ class Submission(Record):
     hosts: tuple[Host, ...] = ()
     """Network hosts it needs."""
     services: tuple[Service, ...] = ()
+    storage: Storage | None = None
+    """Its storage folder; ``None`` if it keeps nothing when its process ends, or nobody has tried."""
     vendor: Vendor | None = None
     interests: Interests | None = None
     """Who maintains the product; ``None`` if not stated."""

@@ -25,9 +25,9 @@ from memeval.records.submission import Resources, Service
 from memeval.storage import unwritable
 from memeval.systems.channel import Channel, Log, OutputReader, has_ended, visible
 from memeval.systems.drivers.printed import line_of_message
-from memeval.systems.family import OWN_PROCESSES, WATCH, family, handles, kill_leftovers, processes
+from memeval.systems.family import OWN_PROCESSES, WATCH, family, handles, kill_leftovers, marked, processes
 from memeval.systems.folder import is_unchanged
-from memeval.systems.sandbox import INSIDE_FOLDER, INSIDE_HOME, INSIDE_SOCKET, Sandbox
+from memeval.systems.sandbox import INSIDE_FOLDER, INSIDE_HOME, INSIDE_SOCKET, INSIDE_STORAGE, Sandbox
 
 WORKER = Path(__file__).with_name("worker.py")
 WORKER_ERRORS = Path(__file__).with_name("worker_errors.py")
@@ -41,6 +41,15 @@ HASH_SEED = 42
 
 RESERVED = frozenset(("HOME", "PATH", "PYTHONHASHSEED", "TMPDIR"))
 """Variables that a submission must not set. It may override memeval's other variables."""
+
+STORAGE = "MEMEVAL_STORAGE"
+"""The variable with the path of the storage folder."""
+
+PLACEHOLDER = "{storage}"
+"""Stands for that path in variables, parameters and commands of a submission."""
+
+GONE_SECONDS = 10.0
+"""How long killed processes may take to be gone: one may wait for its disk."""
 
 ENDING_SECONDS = 1.0
 """How long a process may take to end after it was asked to."""
@@ -81,6 +90,8 @@ class Launch:
     variables: Mapping[str, str] = field(default_factory=dict)
     resources: Resources = field(default_factory=Resources)
     services: tuple[Service, ...] = ()
+    stores: bool = False
+    """Whether it has a storage folder, which it finds in ``MEMEVAL_STORAGE``."""
     files: Mapping[str, Path] = field(default_factory=dict)
     """Its files, by their names in ``digest``."""
     digest: Digest | None = None
@@ -107,6 +118,8 @@ class WorkerProcess:
         line_limit: the longest line it may write, in bytes.
         log: receives each line that it prints, from another thread.
         sandbox: the sandbox; ``None`` runs it without one, with access to files and network.
+        storage: the folder of a system that stores; it is not deleted. ``None`` for one that ends with the process.
+            Ignored for a system that does not store.
 
     Raises:
         BadInput: the interpreter cannot be run, the launch sets a reserved variable, or its files were changed.
@@ -119,11 +132,14 @@ class WorkerProcess:
         log: Log,
         environment: Mapping[str, str] = {},
         sandbox: Sandbox | None = None,
+        storage: Path | None = None,
     ) -> None:
         _close_memory()
         _refuse_variables(launch.variables, environment)
         _refuse_changes(launch)
         self._sandboxed = sandbox is not None
+        self.storage = ""
+        """Path of its storage folder as it sees it; blank without one."""
         self.excess = ""
         """Which limit it exceeded, in words, if it was killed for that."""
         self._folder = Path(INSIDE_HOME) if sandbox is not None else _new_folder()
@@ -133,9 +149,14 @@ class WorkerProcess:
                 self.file = _copied_files(launch, self._folder / "adapter")
             ours, theirs = _pipes()
             try:
+                if launch.stores:
+                    self.storage = _storage_folder(storage, self._folder, sandbox)
+                    launch = stored_at(launch, self.storage)
                 variables = {**environment, **_environment(launch, self._folder), **launch.variables}
+                if launch.stores:
+                    variables[STORAGE] = self.storage
                 if sandbox is not None:
-                    self._process = _start_inside(sandbox, launch, variables, theirs)
+                    self._process = _start_inside(sandbox, launch, variables, theirs, storage)
                 else:
                     self._process = _start(launch, variables, theirs, self._folder)
             except BaseException as error:
@@ -232,6 +253,21 @@ class WorkerProcess:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
 
+    def crash(self) -> int:
+        """Kill the process and all that it started with SIGKILL, as a crash does; return how many they were.
+
+        All are listed before the first is killed, so that none sees another one end and shuts down in order.
+        """
+        members = marked(self.pid, "" if self._sandboxed else f"TMPDIR={self._folder}")
+        for pid in (*sorted(members - {self.pid}), self.pid):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        self.kill()
+        deadline = time.monotonic() + GONE_SECONDS
+        while members & processes().keys() and time.monotonic() < deadline:
+            time.sleep(0.002)
+        return len(members)
+
     def end(self) -> int:
         """Kill all processes, reap, delete the folder; return the exit code, negative for a signal."""
         WATCH.drop(self.pid)
@@ -247,6 +283,33 @@ class WorkerProcess:
         _LIVE.discard(self)
         # bubblewrap reports a signal like a shell: 128 + its number.
         return 128 - code if self._sandboxed and code > 128 else code
+
+
+def _storage_folder(storage: Path | None, private: Path, sandbox: Sandbox | None) -> str:
+    """Return the path of the storage folder as the system sees it; make one that ends with the process if needed."""
+    if sandbox is not None:
+        return INSIDE_STORAGE
+    folder = private / "storage" if storage is None else storage.absolute()
+    folder.mkdir(exist_ok=True)
+    return str(folder)
+
+
+def stored_at(launch: Launch, storage: str) -> Launch:
+    """Return a launch with the path of the storage folder in place of ``{storage}``."""
+
+    def put(value: Any) -> Any:
+        if isinstance(value, str):
+            return value.replace(PLACEHOLDER, storage)
+        if isinstance(value, Mapping):
+            return {name: put(each) for name, each in value.items()}
+        return [put(each) for each in value] if isinstance(value, list | tuple) else value
+
+    return replace(
+        launch,
+        variables=put(launch.variables),
+        parameters=put(launch.parameters),
+        program=tuple(put(launch.program)),
+    )
 
 
 def _new_folder() -> Path:
@@ -278,7 +341,11 @@ def _start(
 
 
 def _start_inside(
-    sandbox: Sandbox, launch: Launch, variables: Mapping[str, str], pipes: tuple[int, ...]
+    sandbox: Sandbox,
+    launch: Launch,
+    variables: Mapping[str, str],
+    pipes: tuple[int, ...],
+    storage: Path | None,
 ) -> subprocess.Popen[bytes]:
     if launch.own_interpreter:  # without its virtual environment, which the system does not need
         launch = replace(launch, interpreter=launch.interpreter.resolve())
@@ -298,6 +365,8 @@ def _start_inside(
         folder=INSIDE_HOME,
         environment=variables,
         pipes=pipes,
+        stores=launch.stores,
+        storage=storage,
     )
 
 

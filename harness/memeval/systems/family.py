@@ -73,20 +73,27 @@ def memory_of(members: Iterable[Process]) -> int:
     return total
 
 
-def kill_leftovers(pid: int, mark: str) -> None:
-    """Kill a process, its descendants, and all processes with ``mark`` in their environment.
+def marked(pid: int, mark: str) -> set[int]:
+    """Return the ids of a process, its descendants, and all processes with ``mark`` in their environment.
 
     A detached process, with another session and parent, can be found by its environment only. That of an older process
-    is not read.
+    is not read. ``mark``: ``NAME=value``; blank for none.
     """
     own = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     since = int(own[19]) if own else 0
-    for _ in range(5):  # the system may start new processes meanwhile
-        running = processes()
+    running = processes()
+    found = {member.pid for member in family(pid, running)}
+    if mark:
         variable = f"\0{mark}\0".encode()
-        strays = {member.pid for member in family(pid, running)}
         later = (other.pid for other in running.values() if other.started >= since)
-        strays |= {other for other in later if variable in b"\0" + _read(f"/proc/{other}/environ") + b"\0"}
+        found |= {other for other in later if variable in b"\0" + _read(f"/proc/{other}/environ") + b"\0"}
+    return found
+
+
+def kill_leftovers(pid: int, mark: str) -> None:
+    """Kill all processes that :func:`marked` finds."""
+    for _ in range(5):  # the system may start new processes meanwhile
+        strays = marked(pid, mark)
         for stray in strays:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(stray, signal.SIGKILL)

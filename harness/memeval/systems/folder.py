@@ -196,7 +196,7 @@ def _text_faults(files: dict[str, Path]) -> Iterator[BadInput]:
 
 BEHAVIOUR = frozenset(
     {"kind", "entry", "command", "endpoint", "tools", "self_reported"}
-    | {"variables", "parameters", "resources", "hosts", "services"}
+    | {"variables", "parameters", "resources", "hosts", "services", "storage"}
 )
 """Fields of a manifest that decide what runs. A field at its default is left out, as in every hashed record."""
 

@@ -15,6 +15,7 @@ from memeval.records.run import View
 from memeval.storage import write_whole
 from memeval.systems.controls import Control, all_controls
 from memeval.systems.manifest import MANIFEST
+from memeval.systems.messages import with_storage
 from memeval.systems.methods import methods_in
 from memeval.systems.source import SUBMISSIONS, control_source, folder_source
 from memeval.toml import parse_toml
@@ -84,7 +85,7 @@ def present_control(control: Control) -> KnownControl:
         digest=source.submission_digest,
         view=source.view,
         adapter_class=found.class_name,
-        capabilities=found.capabilities,
+        capabilities=with_storage(found.capabilities) if control.stores else found.capabilities,
     )
 
 

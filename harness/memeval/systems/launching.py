@@ -49,6 +49,7 @@ def submission_launch(submission: Submission, folder: Path, files: Mapping[str, 
         variables=submission.variables,
         resources=submission.resources,
         services=submission.services,
+        stores=submission.storage is not None,
     )
     if submission.kind is AdapterKind.PYTHON:
         entry, _, class_name = submission.entry.partition(":")

@@ -43,6 +43,15 @@ Remedy = Callable[[str, str, str], str]
 """Returns the remedy for a cause, its detail and the running method, as the worker reports them."""
 
 
+STORAGE = "storage"
+"""Listed with the methods of a system that has a storage folder."""
+
+
+def with_storage(capabilities: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the capabilities of a system, with that of a storage folder."""
+    return tuple(sorted((*capabilities, STORAGE)))
+
+
 @dataclass(frozen=True, slots=True)
 class AdapterInfo:
     class_name: str

@@ -1,16 +1,19 @@
 """One adapter instance in its own process: what it is asked to do, in which order, and how long that takes."""
 
+from __future__ import annotations
+
 import contextlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from memeval.records.response import ReportedUsage
 from memeval.systems import messages
-from memeval.systems.child import WorkerProcess
+from memeval.systems.child import Launch, WorkerProcess, stored_at
 from memeval.systems.errors import SystemFailure, SystemNotReady, SystemTimedOut
-from memeval.systems.messages import AdapterInfo, FoundItem, SystemReply
+from memeval.systems.messages import AdapterInfo, FoundItem, SystemReply, with_storage
 from memeval.systems.questions import (
     AGAIN_SECONDS,
     EndedInFlight,
@@ -69,6 +72,14 @@ class SystemProcess(ReplyingProcess):
     ) -> None:
         self.close()
 
+    def twin(self, launch: Launch | None = None) -> SystemProcess:
+        """Return another instance, which is not started, with the same limits and the same sandbox.
+
+        ``launch``: what it runs; ``None`` for the same system.
+        """
+        environment = self._environment if launch is None else {}
+        return SystemProcess(launch or self._launch, self._limits, self.log, environment, self._waited, self._sandbox)
+
     def start(self) -> AdapterInfo:
         """Start the process, load the adapter and make an instance. An earlier process is ended.
 
@@ -78,17 +89,22 @@ class SystemProcess(ReplyingProcess):
         self._end()
         # Escaping makes UTF-8 at most three times as long; the rest is for the other fields.
         line_limit = 3 * self._limits.reply_bytes + 64_000
-        self._child = WorkerProcess(self._launch, line_limit, self._log_line, self._environment, self._sandbox)
+        launch = self._launch
+        self._child = WorkerProcess(launch, line_limit, self._log_line, self._environment, self._sandbox, self.storage)
+        if launch.stores:
+            launch = stored_at(launch, self._child.storage)
         request = {
             "file": str(self._child.file),
-            "class": self._launch.class_name,
-            "parameters": dict(self._launch.parameters),
+            "class": launch.class_name,
+            "parameters": dict(launch.parameters),
             "reply_bytes": self._limits.reply_bytes,
         }
         try:
             reply = self._call("load", self._load_seconds, b"," + messages.to_line(request)[1:-1])
             with self._protocol_kept("load"):
                 self.adapter = messages.adapter_info(reply["value"])
+            if launch.stores:
+                self.adapter = replace(self.adapter, capabilities=with_storage(self.adapter.capabilities))
         except BaseException:
             self._end()
             raise
@@ -286,6 +302,14 @@ class SystemProcess(ReplyingProcess):
             except SystemFailure as failure:
                 self.log(f"While closing: {failure}")
         self._end()
+
+    def crash(self) -> int:
+        """Kill the process and all that it started with SIGKILL, wait until they are gone; return how many they were.
+
+        A call that another thread waits for fails with :class:`SystemDied`.
+        """
+        child = self._child
+        return 0 if child is None else child.crash()
 
     def kill(self) -> None:
         """Kill the process. A call that another thread waits for fails with :class:`SystemDied`."""

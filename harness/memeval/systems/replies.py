@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from memeval.records.track import Limits
@@ -56,6 +57,8 @@ class ReplyingProcess:
         self.log = log
         self._child: WorkerProcess | None = None
         self._number = 0
+        self.storage: Path | None = None
+        """The storage folder for the next start; ``None`` for one that ends with the process."""
         self.adapter = messages.NOT_LOADED
         """The reply to ``load`` at the last start."""
 

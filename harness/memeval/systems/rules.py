@@ -54,6 +54,7 @@ def _unprintable_texts(submission: Submission) -> Iterator[RuleViolation]:
             for number, model in enumerate(each.declared_models)
         ),
         *((("authors", number), author) for number, author in enumerate(submission.authors)),
+        *((("storage", name), text) for name, text in submission.storage or () if isinstance(text, str)),
         *((("declared_models", number), model) for number, model in enumerate(submission.declared_models)),
         *((("command", number), word) for number, word in enumerate(submission.command)),
     ]
@@ -369,6 +370,26 @@ def _is_day(text: str) -> bool:
     return True
 
 
+def _storage(submission: Submission) -> Iterator[RuleViolation]:
+    storage = submission.storage
+    if storage is None:
+        return
+    if submission.endpoint is not None:
+        yield RuleViolation(
+            ("storage",), "[storage] does not go with an 'endpoint': memeval cannot restart that server.", "Remove it."
+        )
+    if submission.services:
+        yield RuleViolation(
+            ("storage",),
+            "[storage] does not go with [[services]], which are new for every process.",
+            "Let the adapter start the server in its storage folder, and stop it in close().",
+        )
+    if storage.documentation is not None and not _is_web_address(storage.documentation):
+        yield RuleViolation(
+            ("storage", "documentation"), "'documentation' is not a web address.", "Begin it with https://."
+        )
+
+
 def _light(submission: Submission) -> Iterator[RuleViolation]:
     if submission.light and (submission.declared_models or submission.hosts or submission.services):
         yield RuleViolation(
@@ -378,7 +399,7 @@ def _light(submission: Submission) -> Iterator[RuleViolation]:
 
 RULES = (
     *(_unprintable_texts, _kind, _entry, _tools, _licence, _homepage, _variables, _endpoint, _parameters, _variants),
-    *(_word_lists, _vendor, _product, _configuration, _light),
+    *(_word_lists, _vendor, _product, _configuration, _storage, _light),
 )
 
 

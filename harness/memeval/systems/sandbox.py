@@ -93,6 +93,9 @@ INSIDE_SOCKET = INSIDE_FOLDER + "/door"
 INSIDE_HOME = "/tmp/home"
 """The home folder inside the sandbox. All writable folders share one memory file system of limited size."""
 
+INSIDE_STORAGE = "/tmp/storage"
+"""The storage folder inside the sandbox, for a system that declares one."""
+
 INSIDE_USER = 1000
 """User and group id inside the sandbox: some programs refuse to run as root."""
 
@@ -156,6 +159,8 @@ class Sandbox:
         folder: str = INSIDE_HOME,
         environment: Mapping[str, str],
         pipes: tuple[int, ...],
+        stores: bool = False,
+        storage: Path | None = None,
     ) -> subprocess.Popen[bytes]:
         """Start a command in the sandbox.
 
@@ -165,6 +170,8 @@ class Sandbox:
             shown: files and folders to mount read-only, at the same paths.
             files: memeval's files to copy: their contents, by their names below ``INSIDE_FOLDER``.
             disk_mb: how much may be written, in MiB.
+            stores: whether there is a folder ``INSIDE_STORAGE``, where the command may write.
+            storage: the folder to mount there; ``None`` for one in memory.
 
         Raises:
             BadInput: a path must not be mounted, or does not exist.
@@ -182,6 +189,9 @@ class Sandbox:
                 return str(descriptor)
 
             arguments = [*ISOLATED, *_machine(), *_writable(disk_mb), *_mounts(shown, (*self.hidden, PACKAGE))]
+            if stores:
+                arguments += ["--dir", INSIDE_STORAGE]
+                arguments += [] if storage is None else ["--bind", str(storage.resolve()), INSIDE_STORAGE]
             if self.socket is not None:
                 arguments += ["--ro-bind", str(self.socket), INSIDE_SOCKET]
             own = {f"{INSIDE_FOLDER}/{name}": content for name, content in files.items()}

@@ -92,7 +92,7 @@ def control_source(control: Control) -> SystemSource:
             remedy="Add it, correct 'file' or 'reads' in controls.toml, or install the package again.",
         )
     digest = files_digest(control.files.items())
-    launch = Launch(control.file, control.class_name)
+    launch = Launch(control.file, control.class_name, stores=control.stores)
     if control.reads:
         launch = replace(launch, files=control.files, digest=digest)
     return SystemSource(

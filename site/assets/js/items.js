@@ -5,6 +5,8 @@ import { badge, choice, make, put } from "./dom.js";
 import { detail } from "./item.js";
 import { fragment, inVain, item, query, told, write } from "./state.js";
 
+/** Items that are listed at a time. */
+const STEP = 100;
 const MARKS = { right: ["✓", "mv-right", "correct"], wrong: ["✗", "mv-wrong", "wrong"], failed: ["!", "mv-failed", "failed"] };
 
 /** Shows the run that the address names. */
@@ -52,7 +54,7 @@ class Browser {
     };
     this.refused = [];
     this.wanted = this.read();
-    this.list = make("ol", { class: "mv-list", "aria-label": "Items" });
+    this.list = make("ol", { class: "mv-list", "aria-label": "Items", onscroll: () => this.grow() });
     this.status = make("output", { "aria-live": "polite" });
     this.open = make("div", { class: "mv-item" });
     this.position = make("span", { "aria-live": "polite" });
@@ -112,7 +114,8 @@ class Browser {
       canCheck() ? null : make("p", { class: "mv-note" }, "The digests of this data were not checked: browsers compute digests only on https pages."),
       index.words ? null : make("p", { class: "mv-note" }, "The licence does not let this page show the text of the benchmark, only ids, digests and scores. With the data on your computer, you can read it: ", index.elsewhere.map((command, place) => [place ? ", then " : null, make("code", {}, command)])),
       index.benchmark_data ? null : make("p", { class: "mv-note" }, `History and expected answers are not available: ${index.benchmark_missing}`),
-      make("div", { class: "mv-items" }, make("div", {}, filters, this.list), this.open),
+      make("div", { class: "mv-items" },
+        make("details", { class: "mv-choose", open: !matchMedia("(max-width: 60em)").matches }, make("summary", {}, "Filters and list"), filters, this.list), this.open),
     );
   }
 
@@ -128,20 +131,29 @@ class Browser {
       && (!evidence || line.found === evidence)
       && (!flag || line.flags.includes(flag))
       && (!text || `${line.id} ${asked[line.id] ?? ""} ${Object.values(line.slices).join(" ")}`.toLowerCase().includes(text)));
-    this.list.replaceChildren(...this.shown.map((line) => {
-      const [sign, kind, name] = MARKS[result(line)];
-      return make("li", {}, make("a", { href: fragment(line.id), "data-item": line.id },
-        make("span", { class: kind, role: "img", "aria-label": name }, sign),
-        make("span", { class: "mv-id" }, line.id),
-        make("span", { class: "mv-note" }, line.credit === undefined ? null : `${line.credit.toFixed(2)} · `,
-          asked[line.id] ?? this.index.categories[line.category] ?? line.category)));
-    }));
+    this.list.replaceChildren();
     this.status.textContent = `${this.shown.length} of ${this.index.items.length} items${this.refused.length ? `. ${inVain(this.refused)}` : ""}`;
     this.mark();
     this.count();
   }
 
+  /** Lists more items: so many that the open one and the end of what is in view are there. All at once would take a phone seconds. */
+  grow() {
+    const { list } = this;
+    const isNearEnd = list.scrollTop + 2 * list.clientHeight > list.scrollHeight;
+    const many = Math.max(this.here(), isNearEnd ? list.childElementCount : 0) + STEP;
+    list.append(...this.shown.slice(list.childElementCount, many).map((line) => {
+      const [sign, kind, name] = MARKS[result(line)];
+      return make("li", {}, make("a", { href: fragment(line.id), "data-item": line.id },
+        make("span", { class: kind, role: "img", "aria-label": name }, sign),
+        make("span", { class: "mv-id" }, line.id),
+        make("span", { class: "mv-note" }, line.credit === undefined ? null : `${line.credit.toFixed(2)} · `,
+          this.shared?.questions?.[line.id] ?? this.index.categories[line.category] ?? line.category)));
+    }));
+  }
+
   mark() {
+    this.grow();
     for (const link of this.list.querySelectorAll("a")) {
       const current = link.dataset.item === this.current;
       if (current) {
@@ -153,9 +165,14 @@ class Browser {
     }
   }
 
+  /** The position of the open item among those that pass the filters; -1 if it does not. */
+  here() {
+    return this.shown.findIndex((line) => line.id === this.current);
+  }
+
   /** Says where the open item stands among those that pass the filters. */
   count() {
-    const here = this.shown.findIndex((line) => line.id === this.current);
+    const here = this.here();
     this.position.textContent = here < 0
       ? `not among the ${this.shown.length} filtered items`
       : `${here + 1} of ${this.shown.length}${this.shown.length < this.index.items.length ? " filtered items" : ""}`;
@@ -169,7 +186,7 @@ class Browser {
 
   /** Opens the item that stands `step` places further in the list. */
   move(step) {
-    const here = this.shown.findIndex((line) => line.id === this.current);
+    const here = this.here();
     const next = this.shown[here + step];
     if (next && (here >= 0 || step > 0)) this.show(next.id);
   }

@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +17,25 @@ import psutil
 import pytest
 
 from memeval.archive.runs import RunFolder
+from memeval.evaluation.judge.judges import choose_judge
+from memeval.evaluation.run import models
 from memeval.evaluation.run.estimate import estimate_run
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.audit import audit_judge, verify_audit
 from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.verify.verification import verify_run
+from memeval.gateway.limits import GatewayOptions
 from memeval.gateway.stops import GatewayStopped
 from memeval.local.server import ServerEnded
+from memeval.options import AuditOptions
 from memeval.records.call import Phase
 from memeval.records.errors import BadInput
 from memeval.records.response import Outcome
+from memeval.records.track import Limits
 from memeval.systems.source import SystemSource, file_source
 from tests.evaluation.asking import benchmark_session, options, searching_system
+from tests.support.stand_ins.xllamacpp import SLOW_SECONDS
 from tests.support.tiny_model import NAME, gguf, pin, stand_in
 
 LOCAL = f"local:{NAME}"
@@ -102,6 +111,15 @@ def test_a_judge_on_this_machine_needs_no_label_and_no_key(tmp_path: Path) -> No
     assert {"judge/model"} <= set(track.prompts)
     assert list(map(str, verify_run(made))) == []
     assert reproduce_run(made).equal
+
+
+def test_a_judge_on_this_machine_is_audited_under_its_setup(tmp_path: Path) -> None:
+    options = AuditOptions(results=tmp_path / "results", items=1)
+    folder = audit_judge(choose_judge(LOCAL, None), benchmark_session(), options)
+    assert (folder.audit.judge, folder.audit.judge_label) == (f"{LOCAL}@1", None)
+    assert folder.audit.judge_endpoint is not None and folder.audit.judge_endpoint.startswith(f"{LOCAL}/")
+    assert folder.audit.overall.unparsed.share == 1.0, "the stand-in says neither yes nor no"
+    assert verify_audit(folder) == []
 
 
 def test_reader_and_judge_share_one_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -225,8 +243,9 @@ class Calling:
         return " ".join(self.facts)
 
     def _ask(self, text):
+        text = "%s" or text
         body = {"model": "%s", "messages": [{"role": "system", "content": "Keep it. " * 20},
-                                            {"role": "user", "content": text}]}
+                                            {"role": "user", "content": text}], "max_tokens": 4000}
         request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions",
             json.dumps(body).encode(), {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"],
                                         "Content-Type": "application/json"})
@@ -235,10 +254,15 @@ class Calling:
 """
 
 
+def calling(folder: Path, word: str = "") -> SystemSource:
+    """Return a system that sends each session to its model, or this word in place of it."""
+    file = folder / "calling.py"
+    file.write_text(CALLING % (word, LOCAL))
+    return replace(file_source(file), declared_models=(LOCAL,))
+
+
 def test_a_systems_model_on_this_machine_is_served_through_the_gateway_and_recorded(tmp_path: Path) -> None:
-    file = tmp_path / "calling.py"
-    file.write_text(CALLING % LOCAL)
-    source = replace(file_source(file), declared_models=(LOCAL,))
+    source = calling(tmp_path)
     made = run_system(source, benchmark_session(), chosen(tmp_path, reader=None))
     assert {(row.outcome, row.error) for row in made.responses()} == {(Outcome.OK, None)}
     (declared,) = made.run.system.declared_models
@@ -262,3 +286,43 @@ def test_an_estimate_has_the_readers_limit_one_call_at_a_time_and_the_speed_of_a
     made = run(tmp_path, source)
     (after,) = estimate_run(source, session, chosen(tmp_path)).parts
     assert after.basis == f"median of run {made.run.run_id}"
+
+
+def test_the_time_of_a_slow_model_and_of_its_queue_is_not_the_systems(tmp_path: Path) -> None:
+    limits = Limits(take_in_seconds=1.0)
+    made = run_system(calling(tmp_path, "SLOW"), benchmark_session(), chosen(tmp_path, reader=None, limits=limits))
+    assert {(row.outcome, row.error) for row in made.responses()} == {(Outcome.OK, None)}
+    usage = made.run.usage[Phase.INGEST]
+    assert usage.service is not None and usage.service.p50 > SLOW_SECONDS > limits.take_in_seconds
+    assert usage.queue is not None and usage.queue.p95 > limits.take_in_seconds, "two scenarios share the server"
+
+
+def test_a_reader_waits_longer_for_a_model_on_this_machine_than_for_an_endpoint(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(models, "GatewayOptions", partial(GatewayOptions, timeout_seconds=0.5))
+    made = run(tmp_path, saying(tmp_path, "SLOW"))
+    assert {(row.outcome, row.error) for row in made.responses()} == {(Outcome.OK, None)}
+
+
+def test_a_systems_answer_of_4000_tokens_ends_at_the_models_limit(tmp_path: Path) -> None:
+    made = run_system(calling(tmp_path, "STOP-NEVER"), benchmark_session(), chosen(tmp_path, reader=None))
+    assert {call.completion_tokens for call in made.calls()} == {2048}
+    assert {row.outcome for row in made.responses()} == {Outcome.OK}
+
+
+def test_a_server_that_was_killed_during_a_systems_call_answers_it_after_all(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    seen = watched(monkeypatch)
+    made = run_system(calling(tmp_path, "DIE-ONCE"), benchmark_session(), chosen(tmp_path, reader=None))
+    assert {(row.outcome, row.error) for row in made.responses()} == {(Outcome.OK, None)}
+    assert len(seen) == 2 and all(call.error is None for call in made.calls())
+
+
+def test_two_runs_at_once_have_a_server_each_and_equal_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    seen, source = watched(monkeypatch), saying(tmp_path, "SLOW")
+    with ThreadPoolExecutor(2) as both:
+        first, second = both.map(lambda name: run(tmp_path / name, source), ("first", "second"))
+    assert len(seen) == 2 and not any(map(psutil.pid_exists, seen))
+    assert [row.answer for row in first.responses()] == [row.answer for row in second.responses()]

@@ -12,10 +12,11 @@ from memeval.leaderboard.trend_measures import Unit
 from memeval.site.charts.line_charts import (
     Axis,
     BreakMark,
-    Level,
+    GapMark,
     Line,
     LineChart,
     LinePoint,
+    StepMark,
     draw_lines,
     time_axis,
     value_axis,
@@ -28,9 +29,9 @@ def point(x: float, y: float | None, **parts: Any) -> LinePoint:
     return LinePoint(x, y, None if y is None else y - 0.1, None if y is None else y + 0.1, "tip", **parts)
 
 
-def drawn(*lines: Line, breaks: tuple[BreakMark, ...] = ()) -> ElementTree.Element:
+def drawn(*lines: Line, **marks: Any) -> ElementTree.Element:
     axis = Axis(0, 10, ((0, "0"), (10, "10")))
-    chart = LineChart("Title <b>", "Text & more", axis, Axis(0, 1, ((0, "0 %"),)), lines, breaks)
+    chart = LineChart("Title <b>", "Text & more", axis, Axis(0, 1, ((0, "0 %"),)), lines, **marks)
     return ElementTree.fromstring(str(draw_lines(chart)))
 
 
@@ -47,7 +48,7 @@ def test_an_axis_of_shares_holds_all_values_and_stays_in_range(one: float, two: 
     assert 3 <= len(axis.ticks) <= 7
 
 
-@given(st.floats(1e-5, 1e9), st.sampled_from([Unit.TOKENS, Unit.DOLLARS, Unit.SECONDS]))
+@given(st.floats(1e-5, 1e9), st.sampled_from([Unit.TOKENS, Unit.DOLLARS, Unit.TIMES]))
 def test_an_axis_of_amounts_starts_at_zero(value: float, unit: Unit) -> None:
     axis = value_axis([value, value / 2], unit)
     assert axis.start == 0
@@ -65,10 +66,9 @@ def test_a_refund_is_below_zero() -> None:
     assert [label for _tick, label in axis.ticks] == ["−$2", "$0", "$2", "$4", "$6"]
 
 
-def test_rank_one_is_at_the_top() -> None:
-    axis = value_axis([1, 14], Unit.PLACE)
-    assert axis.place(1, 100, 0) < axis.place(14, 100, 0)
-    assert [label for _tick, label in axis.ticks] == ["1", "3", "6", "9", "12"]
+def test_a_ratio_says_times() -> None:
+    axis = value_axis([1.9, 3.5], Unit.TIMES)
+    assert [label for _tick, label in axis.ticks] == ["0 ×", "1 ×", "2 ×", "3 ×", "4 ×"]
 
 
 @given(st.floats(0, 4e9))
@@ -110,10 +110,17 @@ def test_lines_differ_in_shape_or_colour() -> None:
     assert len(looks) == 30
 
 
-def test_a_superseded_run_and_a_level_are_marked() -> None:
+def test_steps_gaps_and_further_runs_are_marked() -> None:
     points = (point(1, 0.5, is_hollow=True), point(2, 0.5))
-    drawing = drawn(Line(0, points, (range(2),), (Level(1, 2, 0.5),)))
-    assert len(found(drawing, "mv-hollow")) == len(found(drawing, "mv-trend-level")) == 1
+    steps = (StepMark(0, 1.5, "+4.1"), StepMark(1, 1.6, "−2.0"), StepMark(0, 9.9, "+1.0"))
+    drawing = drawn(Line(0, points, (range(2),)), gaps=(GapMark(3, "does not <load>"),), steps=steps)
+    assert len(found(drawing, "mv-hollow")) == 1
+    [gap] = found(drawing, "mv-trend-gap")
+    assert "".join(gap.itertext()) == "does not <load>"
+    labels = found(drawing, "mv-trend-label")
+    assert [label.text for label in labels] == ["+4.1", "−2.0", "+1.0"]
+    assert labels[0].get("y") != labels[1].get("y"), "one above the other"
+    assert labels[2].get("text-anchor") == "end", "it stays inside the picture"
 
 
 def test_labels_do_not_cover_each_other_and_long_ones_are_cut() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from memeval.archive.runs import sealed_runs
 from memeval.leaderboard.frame_columns import CATEGORIES, ITEMS, RUNS, TRENDS, Column
+from tests.support.made_versions import make_history
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "site" / "frames.md").read_text(encoding="utf-8")
@@ -21,7 +22,8 @@ SECTIONS = {
 """The code blocks by the heading above them."""
 
 SHOWN = ("bm25s", "chroma", "full-context", "hybrid")
-"""Systems with runs on one track; all have an earlier track, where two of them have two runs."""
+"""Systems with runs on one track; all have an earlier track, where two of them have two runs. A made history stands
+beside them, for the section on versions."""
 
 BENCHMARKS = ("beliefs", "qa-smoke")
 """The benchmark of the page, and another one: items of all would take seconds to read."""
@@ -36,6 +38,7 @@ def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             place = tmp_path / folder.path.relative_to(ROOT)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.symlink_to(folder.path)
+    make_history(tmp_path / "results", "acme")
     (tmp_path / "results" / "ledger.jsonl").symlink_to(ROOT / "results" / "ledger.jsonl")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "cache"))

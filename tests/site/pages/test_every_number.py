@@ -256,7 +256,7 @@ def _plan(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence
     return track.planned, *(f"{part:g}" for each in track.categories for part in (each.items, 100 * each.weight))
 
 
-@rule(r"answer latency \(median\) ([\d.]+) ms")
+@rule(r"Answer latency \(median\): ([\d.]+) ms")
 def _latency(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
     return (cost_of(stored.table(sentence).rows[0], "ms", found[1]),)
 
@@ -298,6 +298,13 @@ def false_accepts(audit: dict[str, Any]) -> tuple[object, ...]:
 @rule(r"^(\d+) earlier audits? of this judge")
 def _earlier(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     return (max(Counter(audit["judge"] for audit in stored.audits).values()) - 1,)
+
+
+@rule(r"share first place among (\d+): their")
+def _sharing(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
+    table = stored.table(sentence)
+    assert sum(row.rank is not None and row.rank.best == 1 for row in table.rows) > 1
+    return (table.ranked,)
 
 
 @rule(r"Each of (\d+) is significantly better than the best simple baseline")
@@ -555,7 +562,7 @@ def _worth(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence
     return *shares, f"{ends[0]:.0f}", f"{ends[-1]:.0f}", "high" if is_judge else "low"
 
 
-@rule(r"by the rules is closer .* \(Kendall’s τ ([\d.]+)\) than by LLM judges \(([\d.]+)\)")
+@rule(r"trust the rules more: .* at Kendall’s τ ([\d.]+), LLM judges at (\d\.\d+)\.")
 def _order(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     taus = {order.second: order.tau for order in stored.labels["locomo-answers"].orders if order.first == "labels"}
     return f"{taus['rules']:.2f}", f"{taus['judge']:.2f}"

@@ -12,17 +12,17 @@ from memeval.archive.audits import write_audit
 from memeval.archive.conformance import store
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.leaderboard.board import BoardRow
 from memeval.leaderboard.ranking import PairTest
 from memeval.records.audit import ProbeKind
 from memeval.records.base import digest_of
 from memeval.records.ledger import LedgerEvent
-from memeval.records.run import SystemKind
+from memeval.records.run import Run, SystemKind
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Asset, Page, file_bytes
 from memeval.site.pages import systems
-from memeval.site.pages.product_results import CategoryDifference, versions_of
+from memeval.site.pages.product_results import CategoryDifference
 from memeval.site.pages.systems import ProductPage, SystemPages
+from memeval.site.table import tables
 from tests.site.conftest import published_board
 from tests.site.factory import FakeBenchmark, Made, make_run
 from tests.site.pages.test_systems import report
@@ -175,11 +175,11 @@ def test_a_page_of_which_nothing_has_changed_is_not_made_again(
     make_run(results, Made("other", "Other", 0.5), FakeBenchmark())
     asked: list[str] = []
 
-    def versions(rows: list[BoardRow]) -> list[list[BoardRow]]:
-        asked.extend(row.run.system.slug for row in rows)
-        return versions_of(rows)
+    def needs_of(run: Run) -> object:
+        asked.append(run.system.slug)
+        return tables.needs(run)
 
-    monkeypatch.setattr(systems, "versions_of", versions)
+    monkeypatch.setattr(systems, "needs", needs_of)
     after = made(site_of(results), tmp_path / "cache", monkeypatch)
     assert "other" in asked and "no-memory" not in asked
     assert after["systems/no-memory/"] == before["systems/no-memory/"]

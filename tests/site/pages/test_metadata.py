@@ -29,6 +29,7 @@ from memeval.site.pages.metadata import (
     MetadataFiles,
     croissant_path,
     hub_path,
+    hub_scores_path,
 )
 from memeval.site.pages.releases import ReleasesPage
 from tests.site.conftest import Built
@@ -124,6 +125,22 @@ def test_the_hub_can_know_generated_data_as_a_benchmark(tmp_path: Path) -> None:
     assert described["name"] == benchmark.info.title and described["description"] == benchmark.info.summary
     assert described["evaluation_framework"] == "memeval"
     assert [task["id"] for task in described["tasks"]] == [each.name for each in benchmark.info.protocols]
+
+
+def test_the_scores_of_a_system_are_a_file_for_the_hub_if_somebody_has_the_data_there(tmp_path: Path) -> None:
+    settings = 'hub = "my-lab"\nsite_url = "https://board.example/"\n'
+    site = site_of(tmp_path, FakeBenchmark(), settings)
+    files = written(site, tmp_path)
+    (entry, *_others) = yaml.safe_load(files[hub_scores_path("ours")].read_bytes())
+    (run,) = (row.run for row in site.board.runs)
+    assert entry["dataset"] == {"id": "my-lab/fake-1", "task_id": run.track.protocol}
+    assert entry["value"] == pytest.approx(100 * (run.scores.composite.value or 0), abs=0.005)
+    assert entry["date"] == run.timing.started and entry["evaluation_framework"] == "memeval"
+    assert entry["source"]["url"] == f"https://board.example/runs/{run.run_id}/"
+
+
+def test_without_a_name_on_the_hub_there_are_no_such_files(tmp_path: Path) -> None:
+    assert not [name for name in written(site_of(tmp_path, FakeBenchmark()), tmp_path) if "eval_results" in name]
 
 
 def test_a_changed_data_file_is_found_by_its_digest(tmp_path: Path) -> None:

@@ -24,14 +24,13 @@ from memeval.site.pages.overall import OverallPage
 from tests.site.factory import HOSTILE, shown
 from tests.support.runs import make_run, make_track
 
-(RETRIEVAL,) = (suite for suite in read_suites() if suite.id == "retrieval@2")
+(RETRIEVAL,) = (suite for suite in read_suites() if suite.id == "retrieval@3")
 
 
 def track(place: int) -> Track:
     chosen = RETRIEVAL.benchmarks[place]
-    return make_track(
-        benchmark=chosen.benchmark, protocol=chosen.protocol, reader=chosen.reader, judge=chosen.judge, items=20
-    )
+    names = {name: getattr(chosen, name) for name in ("benchmark", "protocol", "tier", "reader", "judge")}
+    return make_track(**names, items=20)
 
 
 def score(results: Path, slug: str, rights: tuple[int, ...], *, version: str = "1.0", control: bool = False) -> None:
@@ -55,9 +54,9 @@ def text(markup: str) -> str:
 def results(tmp_path: Path) -> Path:
     """Two systems with an index, and one without."""
     results = tmp_path / "results"
-    score(results, "no-memory", (0, 0, 0), control=True)
-    score(results, "acme", (12, 12, 5))
-    score(results, "blue", (4, 8, 15), version=shown(HOSTILE))
+    score(results, "no-memory", (0, 0, 0, 0), control=True)
+    score(results, "acme", (12, 12, 5, 11))
+    score(results, "blue", (4, 8, 15, 9), version=shown(HOSTILE))
     score(results, "cyan", (4,))
     return results
 
@@ -65,10 +64,10 @@ def results(tmp_path: Path) -> Path:
 def test_the_page_has_index_scale_ranks_and_reasons(results: Path) -> None:
     page, _files = published(results)
     words = text(str(page.body))
-    assert "100 is" in words and words.count("100.0 % perfect score") == 3
-    assert "48.3" in words and "45.0" in words
-    assert "1 of 3 No ranked run on" in words
-    assert "memeval overall retrieval@2 --lead acme blue" in words
+    assert "100 is" in words and words.count("100.0 % perfect score") == 4
+    assert "50.0" in words and "45.0" in words
+    assert "1 of 4 No ranked run on" in words
+    assert "memeval overall retrieval@3 --lead acme blue" in words
     assert [heading.title for heading in page.headings] == ["Retrieval"]
 
 
@@ -76,13 +75,13 @@ def test_the_files_have_what_the_page_has(results: Path) -> None:
     _page, files = published(results)
     rows = list(csv.DictReader(io.StringIO(files["downloads/overall.csv"].decode())))
     assert [(row["system"], row["rank"], row["complete"]) for row in rows] == [
-        ("acme", "1", "3"),
-        ("blue", "2", "3"),
+        ("acme", "1", "4"),
+        ("blue", "2", "4"),
         ("cyan", "", "1"),
     ]
     (suite,) = json.loads(files["downloads/overall.json"])["suites"]
     assert [row["index"] for row in suite["rows"]] == pytest.approx(
-        [(0.6 + 0.6 + 0.25) / 3, (0.2 + 0.4 + 0.75) / 3, None]
+        [(0.6 + 0.6 + 0.25 + 0.55) / 4, (0.2 + 0.4 + 0.75 + 0.45) / 4, None]
     )
 
 

@@ -126,6 +126,16 @@ def test_what_the_maker_states_is_shown_escaped_with_its_caveats(tmp_path: Path)
     assert re.search(r'href="runs/[^"]*#categories"[^>]*>yes \(tested\)<', page)
 
 
+@pytest.mark.parametrize("licence", ["SEE LICENSE IN LICENSE", "See licence in <URL>"])
+def test_a_licence_that_only_names_a_file_is_said_in_plain_words(tmp_path: Path, licence: str) -> None:
+    product = Product(name="Acme", licence=licence, homepage="https://acme.example/memory")
+    (row,) = capability_rows(site_of(tmp_path, {"forget-bank": PASSED}, product=product))
+    assert row.cells["Licence"] == AbleCell(Able.SAID, "own licence file", "systems/acme/")
+    module = environment().get_template("parts/system.html").module
+    shown = str(module.licence_of(product))  # type: ignore[attr-defined]
+    assert "own licence file" in shown and "https://acme.example/memory" in shown and "SEE" not in shown.upper()
+
+
 def test_systems_without_checks_and_reference_systems_have_no_row(tmp_path: Path) -> None:
     make_run(tmp_path, "acme", track=LIFECYCLE)
     assert capability_rows(read_site(tmp_path)) == []

@@ -144,9 +144,9 @@ def test_the_first_sentence_names_the_products_that_tie_and_those_the_baseline_b
         indexed("Cy", 0.4, (4, 4), "worse", some),
     ]
     assert said(overview_of(some, library, *rows)) == (
-        "Ada and Bo are tied for first among the 3 products: the data do not show which is better. "
-        "No product is significantly better than plain keyword search, BM25 (60.0): Ada cannot be told apart from it; "
-        "Bo and Cy score lower."
+        "Ada and Bo share first place among 3 products: their differences may be chance. "
+        "No product is significantly better than plain keyword search, BM25 (60.0): the difference of Ada may be "
+        "chance; Bo and Cy score lower."
     )
 
 
@@ -184,7 +184,7 @@ def test_without_a_product_the_first_sentence_is_about_systems(shown: dict[Measu
     some = shown[Measure.ANSWERS]
     rows = [replace(indexed(n, 0.8, (1, 2), "better", some), kind=ProductKind.REFERENCE) for n in ("Ada", "Bo")]
     assert said(overview_of(some, *rows)).startswith(
-        "Ada and Bo are tied for first among the 2 systems: the data do not show"
+        "Ada and Bo share first place among 2 systems: their differences may be chance"
     )
 
 
@@ -192,7 +192,7 @@ def test_more_products_than_a_sentence_holds_are_counted(shown: dict[Measure, Ov
     some = shown[Measure.ANSWERS]
     rows = [replace(indexed(f"S{n}", 0.5, (1, 6), "not better", some), short=f"<b>{n}") for n in range(6)]
     assert "<bdi>&lt;b&gt;0</bdi>, " in str(verdict(overview_of(some, *rows)))
-    assert " and 3 more are tied for first among the 6 products: " in said(overview_of(some, *rows))
+    assert " and 3 more share first place among 6 products: " in said(overview_of(some, *rows))
 
 
 def test_configurations_of_one_product_are_told_apart(built: Built) -> None:

@@ -65,7 +65,9 @@ def test_a_leader_that_does_not_beat_everyone_is_not_said_to(tmp_path: Path) -> 
 
 def test_tied_systems_are_said_to_be_tied_and_keep_their_place_by_score(tmp_path: Path) -> None:
     table = table_of(*(make_run(tmp_path, slug, {"kept": 30 + number}) for number, slug in enumerate("abc")))
-    assert said(table) == ("All 3 systems are tied: the data do not show which is better. No simple baseline ran here.")
+    assert said(table) == (
+        "All 3 systems share first place: their differences may be chance. No simple baseline ran here."
+    )
     assert [(RANK.read(row).text, RANK.read(row).note) for row in table.rows] == [
         ("1–3", "no. 1 by score"),
         ("1–3", "no. 2 by score"),
@@ -79,13 +81,13 @@ def test_a_name_with_and_is_set_off_by_a_comma(tmp_path: Path) -> None:
     first, *others = table.rows
     system = first.run.system.model_copy(update={"name": "Words and vectors"})
     named = replace(first, run=first.run.model_copy(update={"system": system}))
-    assert said(replace(table, rows=(named, *others))).startswith("Words and vectors, and B are tied for first:")
+    assert said(replace(table, rows=(named, *others))).startswith("Words and vectors, and B share first place among 3:")
 
 
 def test_two_systems_are_called_both_or_neither(tmp_path: Path, bm25: RunFolder) -> None:
     table = table_of(make_run(tmp_path, "acme", {"kept": 21}), make_run(tmp_path, "blue", {"kept": 20}), bm25)
     assert said(table).startswith(
-        "Both systems are tied: the data do not show which is better. Neither is significantly"
+        "Both systems share first place: their differences may be chance. Neither is significantly"
     )
     better = table_of(make_run(tmp_path, "rust", {"kept": 50}), make_run(tmp_path, "teal", {"kept": 50}), bm25)
     assert " Both are significantly better than the best simple baseline, Bm25." in said(better)
@@ -99,7 +101,7 @@ def test_of_many_leaders_three_are_named_and_the_others_counted(tmp_path: Path) 
     runs = [make_run(tmp_path, slug, {"kept": 50}) for slug in "abcdef"]
     table = table_of(*runs, make_run(tmp_path, "last", {"kept": 1}))
     names = [row.run.system.name for row in table.rows[:3]]
-    assert said(table).startswith(f"{', '.join(names)} and 3 more are tied for first: ")
+    assert said(table).startswith(f"{', '.join(names)} and 3 more share first place among 7: ")
 
 
 def test_a_name_in_a_verdict_is_isolated_and_escaped(tmp_path: Path) -> None:

@@ -1,184 +1,216 @@
-"""The page of trends, and the panel on the page of a system."""
+"""The page of trends, the versions on the page of a product, and the pages of changed versions."""
 
+import csv
 import html
-import random
+import io
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from memeval.archive.ledger import Ledger
-from memeval.archive.runs import RunFolder
-from memeval.leaderboard.board import build_board
-from memeval.leaderboard.releases import frozen, keep
-from memeval.leaderboard.trend_measures import RANK
+from memeval.archive.runs import RunFolder, history_runs, sealed_runs
+from memeval.records.api import ApiTrends
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
-from memeval.records.run import Isolation, SystemKind, View
-from memeval.site.model.content import read_site
+from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Asset, Page
-from memeval.site.model.text import visible
+from memeval.site.pages.api import ApiFiles, FeedFile
+from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.systems import SystemPages
 from memeval.site.pages.trends import DOWNLOAD, TrendsPage
-from memeval.site.trends.trend_charts import trend_view
-from memeval.site.trends.trend_groups import trends_of
+from memeval.site.pages.version_changes import VersionChangePages
+from memeval.site.trends.product_trends import EMBEDDER, trends_of
 from tests.site.factory import HOSTILE
+from tests.support.made_versions import REASON, VERSIONS, Made, clustered, make_history, product_of
 from tests.support.runs import edit_head, make_run, make_track
 
+STEADY = [Made(f"1.{number}", f"2025-0{number + 1}-01", 30) for number in range(3)]
 
-def started(day: int) -> str:
-    return f"2026-01-{day:02}T10:00:00.000+00:00"
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path_factory.mktemp("cache")))
 
 
 def unknown(name: str) -> None:
     raise BadInput(f"unknown benchmark {name}")
 
 
-def body(results: Path, publisher: type[TrendsPage | SystemPages] = TrendsPage, url: str = "trends/") -> str:
-    site = read_site(results, find=unknown)  # type: ignore[arg-type]
-    [page] = [made for made in publisher().publish(site) if isinstance(made, Page) and made.url == url]
-    return str(page.body)
+def site_of(results: Path) -> SiteModel:
+    return read_site(results, find=unknown)  # type: ignore[arg-type]
+
+
+def board(results: Path, slug: str, right: int) -> RunFolder:
+    """Write a run of the version of today, so that the product has a page."""
+    parts = {"product": product_of(slug, "9.0"), "regraded": clustered}
+    return make_run(results, slug, {"kept": right, "changed": right}, started="2026-11-20T10:00:00+00:00", **parts)  # type: ignore[arg-type]
+
+
+def without_history(results: Path) -> None:
+    """Write a run of another package of the product, so that the product has a page."""
+    make_run(results, "acme", product=product_of("acme", "1").model_copy(update={"package": "other"}))
+
+
+def files(results: Path, publisher: type[Publisher]) -> dict[str, str]:
+    made = {}
+    for each in publisher().publish(site_of(results)):
+        if isinstance(each, Page):
+            made[each.url] = str(each.body)
+        elif isinstance(each, Asset) and isinstance(each.content, bytes):
+            made[each.path] = each.content.decode()
+    return made
 
 
 def text(markup: str) -> str:
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", markup)))
 
 
-def runs(results: Path, slug: str, scores: list[int], *, judge: str = "rules@3", first: int = 1) -> list[RunFolder]:
-    return [
-        make_run(
-            results, slug, {"kept": score}, started=started(day), version=f"1.{day}", track=make_track(judge=judge)
-        )
-        for day, score in enumerate(scores, start=first)
-    ]
-
-
-def test_a_board_without_a_second_run_says_when_a_chart_appears(tmp_path: Path) -> None:
+def test_a_board_with_one_version_of_each_product_says_how_to_measure_more(tmp_path: Path) -> None:
     make_run(tmp_path, "acme")
-    make_run(tmp_path, "borealis")
-    said = text(body(tmp_path))
-    assert "No system has two runs yet." in said
-    assert "1 other table with one run of each system. A second run" in said
-
-
-def test_tables_without_a_line_are_counted_once_each_whatever_sessions_their_controls_receive(tmp_path: Path) -> None:
-    make_run(tmp_path, "acme")
-    make_run(tmp_path, "oracle", kind=SystemKind.CONTROL, view=View.EVIDENCE)
-    make_run(tmp_path, "acme", track=make_track(judge="openai:gpt-4o"))
-    assert "2 other tables with one run of each system. A second run" in text(body(tmp_path))
-    runs(tmp_path, "borealis", [20, 40], first=3)
-    assert "1 other table with one run of each system. A second run" in text(body(tmp_path))
+    said = text(files(tmp_path, TrendsPage)["trends/"])
+    assert "No product has run in two versions on one track yet. memeval history SYSTEM measures" in said
+    assert "1 other product with one measured version." in said
 
 
 def test_an_empty_board_has_a_page(tmp_path: Path) -> None:
-    assert "No system has two runs yet." in text(body(tmp_path))
+    assert "No product has run in two versions" in text(files(tmp_path, TrendsPage)["trends/"])
 
 
-def test_a_chart_and_its_table_have_the_systems_with_two_runs_and_every_measure(tmp_path: Path) -> None:
-    runs(tmp_path, "acme", [30])
-    runs(tmp_path, "borealis", [20, 40])
-    make_run(tmp_path, "bm25", {"kept": 10}, kind=SystemKind.CONTROL)
-    page = body(tmp_path)
-    [legend] = re.findall(r'<ul class="mv-trend-legend".*?</ul>', page, re.DOTALL)
-    assert text(legend).split() == ["Borealis"], "one run is no line"
-    table = page[page.index("Table of all values") :]
-    assert "Borealis" in table and "Acme" not in table and "Bm25" not in table
-    for measure in ("Kept", "Changed", "Tokens per question", "Answer latency (median)", "Answer latency (p95)"):
-        assert f'<th scope="col">{measure}' in table
+def test_a_row_has_the_change_the_step_both_ends_and_the_times(tmp_path: Path) -> None:
+    make_history(tmp_path, "acme", VERSIONS[:-1])
+    make_run(tmp_path, "borealis", regraded=clustered)
+    board(tmp_path, "acme", 45)
+    page = files(tmp_path, TrendsPage)["trends/"]
+    said = text(page)
+    assert re.search(r"Acme made-up@1\S* .*\+50\.0 \+\d+\.\d to \+\d+\.\d 1\.0\.0 : \+50\.0 p < 0\.001", said)
+    assert "3 of 4 ran" in said
+    assert "40.0 0.10.0 , 2024-07-01" in said and "90.0 9.0" in said
+    assert re.search(r"6\.12 × 6\.0–6\.2; first 4\.08 ×", said)
+    assert page.count("mv-spark") == 1 and len(page) < 20_000
+    assert f"trends/acme/1.0.0/{make_track().id}/" not in page, "links are relative to the page"
+    assert f'href="acme/1.0.0/{make_track().id}/"' in page
 
 
-@pytest.mark.parametrize(("versions", "is_said"), [(("1.0", "1.0"), True), (("1.0", "1.1"), False)])
-def test_a_board_of_one_version_each_says_that_lines_show_no_progress(
-    tmp_path: Path, versions: tuple[str, str], is_said: bool
-) -> None:
-    for day, version in enumerate(versions, start=1):
-        make_run(tmp_path, "acme", {"kept": 30 + day}, started=started(day), version=version)
-    assert (
-        "No system has run in two versions with the same settings yet. The lines below" in text(body(tmp_path))
-    ) is is_said
+def test_a_product_that_never_changed_says_so(tmp_path: Path) -> None:
+    make_history(tmp_path, "acme", STEADY)
+    board(tmp_path, "acme", 30)
+    assert "0 equal answers none" in text(files(tmp_path, TrendsPage)["trends/"])
 
 
-def test_a_break_has_its_reason_in_the_table(tmp_path: Path) -> None:
-    runs(tmp_path, "acme", [30, 31])
-    make_run(tmp_path, "acme", {"kept": 10}, started=started(3), isolation=Isolation.SANDBOXED)
-    assert "Isolation changed from not sandboxed to sandboxed." in text(body(tmp_path))
+def test_a_product_that_equals_our_embedder_has_a_line_and_no_chart(tmp_path: Path) -> None:
+    make_history(tmp_path, "acme", STEADY)
+    board(tmp_path, "acme", 30)
+    make_run(tmp_path, EMBEDDER, {"kept": 30, "changed": 30}, regraded=clustered)
+    page = files(tmp_path, TrendsPage)["trends/"]
+    sentence = "its search is our embedder’s. No version differs from MiniLM in an item."
+    assert sentence in text(page) and "mv-spark" not in page
+    product = files(tmp_path, SystemPages)["systems/acme/"]
+    assert "no version differs from MiniLM in an item" in text(product) and "mv-trend-line" not in product
 
 
-def test_another_track_is_another_chart(tmp_path: Path) -> None:
-    runs(tmp_path, "acme", [30, 31])
-    runs(tmp_path, "acme", [10, 11], judge="rules@4", first=3)
-    groups = trends_of(read_site(tmp_path, find=unknown)).groups  # type: ignore[arg-type]
-    assert [{run.track.judge for each in group.trends for run in each.series.runs} for group in groups] in (
-        [{"rules@3"}, {"rules@4"}],
-        [{"rules@4"}, {"rules@3"}],
-    )
+def test_one_version_that_differs_from_our_embedder_gives_a_chart(tmp_path: Path) -> None:
+    make_history(tmp_path, "acme", [*STEADY, Made("2.0", "2026-01-01", 31)])
+    board(tmp_path, "acme", 30)
+    make_run(tmp_path, EMBEDDER, {"kept": 30, "changed": 30}, regraded=clustered)
+    [product] = trends_of(site_of(tmp_path)).products
+    assert not product.is_embedder and product.chart is not None
 
 
-def test_few_runs_have_paired_tests_and_many_have_steps(tmp_path: Path) -> None:
-    dice = random.Random(2)
-    runs(tmp_path, "acme", [45, 10])
-    said = text(body(tmp_path))
-    assert "Steps are searched for from 8 runs with the same settings. The longest line here has 2." in said
-    assert re.search(r"Acme 2026-01-01 10:00 UTC 2026-01-02 10:00 UTC −35\.0 −\S+ to −\S+ 0\.\d{3} worse", said)
-    runs(tmp_path, "acme", [45 + dice.choice((-1, 0, 1)) for _ in range(6)], first=3)
-    runs(tmp_path, "acme", [20 + dice.choice((-1, 0, 1)) for _ in range(6)], first=9)
-    said = text(body(tmp_path))
-    assert re.search(r"Acme : step on 2026-01-09, version 1\.9 \. The mean changed from \d+\.\d % to 20\.\d % ", said)
-    assert "Change from run to run" not in said
-    assert "worse" not in said
+def test_the_page_of_a_product_has_one_chart_with_a_line_for_each_track(tmp_path: Path) -> None:
+    make_history(tmp_path, "acme")
+    for number, version in enumerate(("1.0.0", "1.1.0")):
+        make_run(
+            tmp_path,
+            "acme",
+            {"kept": 20 + number},
+            product=product_of("acme", version),
+            track=make_track(tier="small"),
+            regraded=clustered,
+            started=f"2026-11-2{number}T10:00:00+00:00",
+        )
+    page = files(tmp_path, SystemPages)["systems/acme/"]
+    assert page.count('<svg class="mv-trend"') == 1
+    assert page.count('class="mv-trend-line" d="M') >= 2
+    assert page.count("mv-trend-gap") == 1 and REASON in page
+    assert "date unknown" in page, "a run of today has no date of release"
 
 
-def test_no_step_is_said_where_enough_runs_show_none(tmp_path: Path) -> None:
-    runs(tmp_path, "acme", [30] * 8)
-    assert "No lasting step was found." in text(body(tmp_path))
+def test_a_chart_with_dates_has_years_and_one_without_has_versions(tmp_path: Path) -> None:
+    make_history(tmp_path / "dated", "acme")
+    make_history(tmp_path / "order", "acme", [each._replace(released=None) for each in VERSIONS])
+    charts = []
+    for name in ("dated", "order"):
+        without_history(tmp_path / name)
+        [product] = trends_of(site_of(tmp_path / name)).products
+        assert product.chart is not None
+        charts.append([label for _place, label in product.chart.chart.x.ticks])
+    assert all(re.search(r"20\d\d", label) for label in charts[0])
+    assert charts[1] == [each.version for each in VERSIONS]
 
 
-def test_releases_of_one_day_stand_beside_each_other(tmp_path: Path) -> None:
-    folders = runs(tmp_path, "acme", [30, 31]) + runs(tmp_path, "borealis", [40])
-    for version, known in (("2026.2", 2), ("2026.10", 3)):
-        release, _new = frozen(build_board(folders[:known], Ledger(tmp_path)), tmp_path, version, "0.1.0")
-        keep(release, tmp_path)
-    [group] = trends_of(read_site(tmp_path, find=unknown)).groups  # type: ignore[arg-type]
-    ranks = [each for each in group.trends if each.trend.measure.name == RANK]
-    view = trend_view("", ranks, [each.series.system for each in ranks])
-    assert view is not None
-    assert [label for _place, label in view.chart.x.ticks] == ["2026.2", "2026.10"]
-    acme = view.chart.lines[view.names.index("acme")]
-    assert [(point.x, point.y) for point in acme.points] == [(0.0, 1.0), (1.0, 2.0)]
+def test_a_change_has_a_page_with_the_items_that_flipped(tmp_path: Path) -> None:
+    make_history(tmp_path, "acme")
+    without_history(tmp_path)
+    made = files(tmp_path, VersionChangePages)
+    [(url, page)] = made.items()
+    assert url == f"trends/acme/1.0.0/{make_track().id}/"
+    said = text(page)
+    assert "Acme 1.0.0 against 0.10.0" in said
+    assert "50 items better, 0 worse, 50 equal. This is a step of its history (p < 0.001)." in said
+    assert "Better: 50 items" in said and "kept-020" in said and "kept-045" not in said
+    first, second = (folder.path.name for folder in history_runs(tmp_path)[:2])
+    assert f"memeval compare {first} {second}" in said or f"memeval compare {second} {first}" in said
 
 
-def test_unknown_dollars_are_a_dash_in_the_table(tmp_path: Path) -> None:
-    for run in runs(tmp_path, "acme", [30, 31]):
-        edit_head(run, cost={"usd": None, "reason": "no price is known"})
-    page = body(tmp_path)
-    assert '<td class="mv-num">–</td>' in page
+def test_csv_api_and_feed_have_the_numbers_of_the_page(tmp_path: Path) -> None:
+    make_history(tmp_path, "acme")
+    without_history(tmp_path)
+    rows = list(csv.DictReader(io.StringIO(files(tmp_path, TrendsPage)[DOWNLOAD])))
+    api = files(tmp_path, ApiFiles)["api/v1/trends.json"]
+    [trend] = ApiTrends.parse(api.encode(), "api").trends
+    scores = [row for row in rows if row["measure"] == "composite"]
+    assert [(row["version"], row["value"], row["low"]) for row in scores] == [
+        (each.version, "" if each.score is None else repr(each.score), "" if each.low is None else repr(each.low))
+        for each in trend.versions
+    ]
+    ratios = [row["value"] for row in rows if row["measure"] == "search_ratio"]
+    assert ratios == ["" if each.search_ratio is None else repr(each.search_ratio) for each in trend.versions]
+    [step] = trend.steps
+    assert [row["version"] for row in scores if row["step_p"]] == [step.version] == ["1.0.0"]
+    assert trend.versions[0].gap == REASON
+    feed = files(tmp_path, FeedFile)["feed.xml"]
+    assert "<title>Acme 1.0.0: +50.0 points on made-up@1" in feed
+    assert "The score changed from 40.0 % to 90.0 % (p &lt; 0.001)." in feed
+    assert json.loads(api)["trends"][0]["change"]["difference"] == pytest.approx(0.5)
 
 
-def test_a_superseded_run_is_hollow_and_a_withdrawn_one_is_counted(tmp_path: Path) -> None:
-    old, _kept, bad = runs(tmp_path, "acme", [30, 31, 32])
-    [new] = runs(tmp_path, "acme", [10], judge="rules@4", first=4)
-    ledger = Ledger(tmp_path)
-    ledger.append(LedgerEvent.SUPERSEDED, old, by="m", reason="A new judge.", other=new)
-    ledger.append(LedgerEvent.INVALIDATED, bad, by="m", reason="Leaked.")
-    page = body(tmp_path)
-    assert "mv-hollow" in page
-    assert "Not shown: 1 run invalidated." in text(page)
+def test_invalidated_runs_are_no_points_and_are_counted(tmp_path: Path) -> None:
+    folders = make_history(tmp_path, "acme")
+    board(tmp_path, "acme", 30)
+    Ledger(tmp_path).append(LedgerEvent.INVALIDATED, folders[0], by="m", reason="Leaked.")
+    said = text(files(tmp_path, TrendsPage)["trends/"])
+    assert "Not counted: 1 run invalidated." in said
 
 
-def test_hostile_names_and_versions_are_text(tmp_path: Path) -> None:
-    for day in (1, 2):
-        run = make_run(tmp_path, "acme", {"kept": day}, started=started(day), version=f"{visible(HOSTILE)}{day}")
-        edit_head(run, system=run.run.system.data() | {"name": visible(HOSTILE)})
-    page = body(tmp_path)
-    assert "<script" not in page
-    assert "onerror" not in re.sub(r"&lt;.*?&gt;", "", page)
+def test_names_and_reasons_from_outside_stay_text(tmp_path: Path) -> None:
+    make_history(tmp_path, "acme", [*VERSIONS[:-1], Made("1.2", None, 20)])
+    for folder in history_runs(tmp_path):
+        product = folder.run.system.product
+        assert product is not None
+        system = folder.run.system.data() | {"product": product.data() | {"name": HOSTILE[:60]}}
+        edit_head(folder, system=system)
+    make_run(tmp_path, "acme", product=product_of("acme", "3").model_copy(update={"name": HOSTILE[:60]}))
+    for publisher in (TrendsPage, SystemPages, VersionChangePages):
+        for name, content in files(tmp_path, publisher).items():
+            assert "<script>alert" not in content or name.endswith(".csv"), name
 
 
-def test_the_download_has_every_measure_of_every_run(tmp_path: Path) -> None:
-    runs(tmp_path, "acme", [30, 31])
-    site = read_site(tmp_path, find=unknown)  # type: ignore[arg-type]
-    [made] = [each for each in TrendsPage().publish(site) if isinstance(each, Asset) and each.path == DOWNLOAD]
-    assert isinstance(made.content, bytes)
-    lines = made.content.decode().splitlines()
-    assert lines[0].startswith("benchmark,system,measure,unit,at,version,value")
-    assert sum(",composite," in line for line in lines) == sum(",category_kept," in line for line in lines) == 2
+def test_the_trends_of_the_stored_runs_fit_four_screens() -> None:
+    results = Path(__file__).parents[3] / "results"
+    if not history_runs(results):
+        pytest.skip("no history of versions is stored")
+    page = next(each for each in TrendsPage().publish(read_site(results)) if isinstance(each, Page))
+    assert len(str(page.body).encode()) < 150_000
+    assert sealed_runs(results)

@@ -63,6 +63,12 @@ def rerun(
     run = folder.run
     _refuse(folder, source)
     session = session_of_run(run, data)
+    if session.consists_of_trials:
+        raise BadInput(
+            f"run {run.run_id} is one of trials: another kill at another moment gives other counts.",
+            where=folder.path,
+            remedy="Run the system a second time, and record the repetition: memeval ledger repeat.",
+        )
     stored = _by_item(decoded_run(folder, session).responses())
     keys = {key.item_id: key for key in session.keys if key.item_id in stored and _is_answered(stored[key.item_id])}
     if not keys:

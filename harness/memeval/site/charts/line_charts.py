@@ -47,26 +47,35 @@ class LinePoint:
 
 
 @dataclass(frozen=True)
-class Level:
-    start: float
-    end: float
-    y: float
-
-
-@dataclass(frozen=True)
 class Line:
     style: int
     """Number of its colour and shape."""
     points: tuple[LinePoint, ...]
     parts: tuple[range, ...]
     """Indexes of the points that lines may join."""
-    levels: tuple[Level, ...] = ()
 
 
 @dataclass(frozen=True)
 class BreakMark:
     number: int
     x: float
+
+
+@dataclass(frozen=True)
+class GapMark:
+    """A place without a value, and why."""
+
+    x: float
+    tip: str
+
+
+@dataclass(frozen=True)
+class StepMark:
+    """A place from which on the values of a line are others."""
+
+    style: int
+    x: float
+    label: str
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,8 @@ class LineChart:
     y: "Axis"
     lines: tuple[Line, ...]
     breaks: tuple[BreakMark, ...] = ()
+    gaps: tuple[GapMark, ...] = ()
+    steps: tuple[StepMark, ...] = ()
 
 
 def draw_lines(chart: LineChart) -> Markup:
@@ -86,6 +97,7 @@ def draw_lines(chart: LineChart) -> Markup:
         f"<title>{escape(visible(chart.title))}</title><desc>{escape(visible(chart.description))}</desc>",
         *_grid(chart),
         *_breaks(chart),
+        *_marks(chart),
         *_lines(chart),
         "</svg>",
     ]
@@ -142,6 +154,25 @@ def _breaks(chart: LineChart) -> Iterator[str]:
         )
 
 
+def _marks(chart: LineChart) -> Iterator[str]:
+    """Yield the steps, their labels one above the other if they are close, and the gaps at the lower edge."""
+    for gap in chart.gaps:
+        x = chart.x.place(gap.x, LEFT, RIGHT)
+        yield (
+            f'<path class="mv-trend-gap" d="M{x - 4:.1f} {BOTTOM - 12}l8 8m0-8l-8 8">'
+            f"<title>{escape(visible(gap.tip))}</title></path>"
+        )
+    for number, step in enumerate(sorted(chart.steps, key=lambda each: each.x)):
+        x, row = chart.x.place(step.x, LEFT, RIGHT), 12.0 + 14 * (number % 2)
+        anchor = "end" if x > RIGHT - 60 else "start"
+        shift = -4 if anchor == "end" else 4
+        yield (
+            f'<g class="{_style(step.style)}"><path class="mv-trend-step" d="M{x:.1f} {row - 8:.1f}V{BOTTOM}"/>'
+            f'<text class="mv-trend-label" x="{x + shift:.1f}" y="{row:.1f}" text-anchor="{anchor}">'
+            f"{escape(step.label)}</text></g>"
+        )
+
+
 def _lines(chart: LineChart) -> Iterator[str]:
     taken = [
         (*_place(chart, point, point.y), 12.0) for line in chart.lines for point in line.points if point.y is not None
@@ -151,9 +182,6 @@ def _lines(chart: LineChart) -> Iterator[str]:
         for part in line.parts:
             for stretch in _stretches([line.points[index] for index in part]):
                 yield from _stretch(chart, line, stretch)
-        for level in line.levels:
-            start, end = (chart.x.place(x, LEFT, RIGHT) for x in (level.start, level.end))
-            yield f'<path class="mv-trend-level" d="M{start:.1f} {chart.y.place(level.y, BOTTOM, TOP):.1f}H{end:.1f}"/>'
         for point in line.points:
             yield from _label(chart, point, taken)
         yield "</g>"
@@ -228,7 +256,7 @@ class Axis:
     start: float
     """Value at the left or lower end."""
     end: float
-    """Value at the right or upper end; smaller than ``start`` for ranks."""
+    """Value at the right or upper end."""
     ticks: tuple[tuple[float, str], ...]
 
     def place(self, value: float, first: float, last: float) -> float:
@@ -239,13 +267,9 @@ class Axis:
 def value_axis(values: Sequence[float], unit: Unit) -> Axis:
     """Return an axis for at least one value, the ends of intervals included.
 
-    Shares get a part of the scale from 0 to 1, ranks a scale with 1 at the top, and other values one with 0.
+    Shares get a part of the scale from 0 to 1, and other values one with 0.
     """
     low, high = min(values), max(values)
-    if unit is Unit.PLACE:
-        every = max(1, math.ceil(high / 6))
-        places = sorted({1, *range(every, math.ceil(high) + 1, every)})
-        return Axis(max(high, 2.0) + 0.5, 0.5, tuple((float(place), str(place)) for place in places))
     if unit is Unit.SHARE:
         lack = max(0.0, LEAST_SHARE_SPAN - (high - low))
         low = min(max(0.0, low - lack / 2), 1.0 - LEAST_SHARE_SPAN)
@@ -280,13 +304,9 @@ def _tick_label(tick: float, step: float, unit: Unit) -> str:
     if unit is Unit.SHARE:
         whole = abs(100 * step - round(100 * step)) < 1e-9
         return f"{percent(tick, 0 if whole else 1)} %"
-    if unit is Unit.SECONDS:
-        size, name = next(each for each in _SECONDS if step >= each[0] or each[0] == _SECONDS[-1][0])
-        return f"{_plain(tick / size)} {name}"
+    if unit is Unit.TIMES:
+        return f"{_plain(tick)} ×"
     return f"{'−' if tick < 0 else ''}${_plain(abs(tick))}" if unit is Unit.DOLLARS else _plain(tick)
-
-
-_SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
 def _plain(value: float) -> str:

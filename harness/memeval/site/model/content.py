@@ -9,10 +9,11 @@ from pathlib import Path
 
 from memeval.archive.audits import AuditFolder, stored_audits
 from memeval.archive.conformance import all_reports
+from memeval.archive.histories import stored_histories
 from memeval.archive.ledger import Ledger
 from memeval.archive.matrices import MatrixFolder, stored_matrices
 from memeval.archive.run_cache import KeptRun
-from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.archive.runs import RunFolder, history_runs, sealed_runs
 from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.registry import known_ids, origin
@@ -31,7 +32,9 @@ from memeval.leaderboard.board_settings import (
     shows,
 )
 from memeval.leaderboard.releases import releases as stored_releases
+from memeval.leaderboard.series import LeftOut, history_of
 from memeval.leaderboard.traces import Traces
+from memeval.leaderboard.trends import ScoreChanges, changes_of
 from memeval.records.base import Digest, digest_of
 from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
@@ -159,7 +162,11 @@ class BenchmarkView:
         protocol = self.protocol(track)
         first = self.info.protocols[0].name if self.info else track.protocol
         asked = [] if track.protocol == first else [f"protocol: {protocol.title if protocol else track.protocol}"]
-        size = f"all {track.planned} questions" if track.tier == "full" else f"{track.planned} questions ({track.tier})"
+        size = (
+            f"all {count(track.planned)} questions"
+            if track.tier == "full"
+            else f"{track.planned} questions ({track.tier})"
+        )
         return " · ".join([self.answers(track), judge_label(track), *asked, size])
 
     def answers(self, track: Track) -> str:
@@ -266,6 +273,10 @@ class SiteModel:
     headline: frozenset[str] = frozenset()
     own_scores: Mapping[Path, Composite] = field(default_factory=dict)
     """Composites with the board's own weights, by the folder of the run; empty for benchmarks without such weights."""
+    version_changes: tuple[ScoreChanges, ...] = ()
+    """The systems with at least two versions on one track, for each such track. Controls are left out."""
+    left_out: Mapping[LeftOut, int] = field(default_factory=dict)
+    """How many runs are no point of a history of versions, by reason."""
     failure_cache: FailureCache = field(default_factory=FailureCache, compare=False, repr=False)
 
     @property
@@ -348,6 +359,10 @@ def read_site(
     if published is not None:
         regraded = tuple(file for file in regraded if file_name(file) not in reports.waits.files)
     board = build_board(runs, Ledger(results) if ledger is None else ledger, traces)
+    with_versions = {
+        each.run.run_id: each for each in (*runs, *shown_runs(history_runs(results), settings_file.settings))
+    }
+    history = history_of([each.run for each in with_versions.values()], board.ledger, stored_histories(results))
     places = {each.info.id: number for number, each in enumerate(all_benchmarks())}
 
     def place(benchmark: str) -> tuple[int, str]:
@@ -379,6 +394,10 @@ def read_site(
         settings=page_settings(settings_file.settings),
         is_memevals=results.absolute().parent == assets_root(),
         headline=headline_tracks(board.tables, settings_file),
+        version_changes=tuple(
+            changes_of(series, with_versions) for series in history.with_versions if not series.is_control
+        ),
+        left_out=history.left_out,
         own_scores={
             folder.path: score
             for folder in runs

@@ -1,5 +1,6 @@
 """What pages call the values and slices that records hold, and how systems of one name are told apart."""
 
+import re
 import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
@@ -115,11 +116,16 @@ def cost_reason(reason: str | None) -> str | None:
     return _COST_REASONS.get(reason, reason) if reason else None
 
 
+_OWN_FILE = re.compile(r"\s*see\s+licen[cs]e\s+in\b", re.IGNORECASE)
+"""How package.json names a licence that is a file of the package (npm, ``license``)."""
+
+
 def licence_text(product: Product | None) -> str | None:
+    """Return a product's licence in plain words; ``None`` without a product."""
     if product is None:
         return None
     if product.licence is not None:
-        return product.licence
+        return "own licence file" if _OWN_FILE.match(product.licence) else product.licence
     return "not stated" + (f", licence file {product.licence_digest}" if product.licence_digest else "")
 
 

@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from memeval.exchange.parquet import has_pyarrow
 from memeval.leaderboard.board import BoardRow, BoardTable
+from memeval.leaderboard.trends import StepFound
 from memeval.records.api import (
     ApiBoard,
     ApiBoards,
@@ -14,14 +15,18 @@ from memeval.records.api import (
     ApiResult,
     ApiRun,
     ApiRuns,
+    ApiStep,
     ApiSystem,
     ApiSystems,
+    ApiTrend,
+    ApiTrends,
+    ApiVersion,
 )
 from memeval.records.base import Stored, digest_of
 from memeval.records.ledger import LedgerEntry
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile
-from memeval.site.model.text import visible
+from memeval.site.model.text import percent, probability, signed_percent, visible
 from memeval.site.model.urls import benchmark_url, run_url, system_url
 from memeval.site.pages.metadata import SCORES, SCORES_PARQUET
 from memeval.site.pages.overall import DOWNLOAD as OVERALL
@@ -31,6 +36,7 @@ from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.trends import DOWNLOAD as TRENDS
 from memeval.site.table.overview import overviews
 from memeval.site.table.spending import total_cost
+from memeval.site.trends.product_trends import ProductTrend, TrackTrend, shown_steps, trends_of
 
 FOLDER = "api/v1/"
 
@@ -44,8 +50,15 @@ class ApiFiles(Publisher):
         boards = ApiBoards(boards=tuple(_board(site, table, headline) for table in site.board.tables))
         systems = ApiSystems(systems=tuple(_system(site, slug) for slug in site.board.systems()))
         runs = ApiRuns(runs=tuple(_run(row) for row in site.board.runs))
+        trends = ApiTrends(trends=tuple(_trends(site)))
         index = ApiIndex(title=site.settings.title, release=site.version, latest=site.latest, files=tuple(_files(site)))
-        for name, record in (("index", index), ("boards", boards), ("systems", systems), ("runs", runs)):
+        for name, record in (
+            ("index", index),
+            ("boards", boards),
+            ("systems", systems),
+            ("runs", runs),
+            ("trends", trends),
+        ):
             yield Asset(f"{FOLDER}{name}.json", _content(record))
 
 
@@ -58,10 +71,11 @@ def _files(site: SiteModel) -> Iterable[ApiFile]:
         ("boards", "All tables, with the paths of their rows as JSON and CSV."),
         ("systems", "All systems, with their rank and score in each table."),
         ("runs", "All runs, with digests and the paths of their files."),
+        ("trends", "The versions of each product on each track, with their steps."),
     ):
         yield ApiFile(path=f"{FOLDER}{name}.json", what=what, schema_path=f"schemas/api-{name}.schema.json")
     yield ApiFile(path=f"{OVERALL}.json", what="The overall index of each suite of benchmarks.")
-    yield ApiFile(path=TRENDS, what="Scores, tokens and times of all runs in time order, as CSV.")
+    yield ApiFile(path=TRENDS, what="Every measure of each version of each product, as CSV.")
     if site.latest is not None:
         yield ApiFile(path=SCORES, what="All scores as one CSV table.")
         if has_pyarrow():
@@ -70,7 +84,7 @@ def _files(site: SiteModel) -> Iterable[ApiFile]:
         schema = "schemas/findings.schema.json"
         yield ApiFile(path="findings.json", what="Published scores, counted again.", schema_path=schema)
     yield ApiFile(path="board.json", what="The settings of the board.", schema_path="schemas/settings.schema.json")
-    yield ApiFile(path="feed.xml", what="Decisions about runs, as an Atom feed.")
+    yield ApiFile(path="feed.xml", what="Decisions about runs, and steps of products, as an Atom feed.")
 
 
 def _board(site: SiteModel, table: BoardTable, headline: set[str]) -> ApiBoard:
@@ -151,6 +165,46 @@ def _run(row: BoardRow) -> ApiRun:
     )
 
 
+def _trends(site: SiteModel) -> Iterable[ApiTrend]:
+    for product in trends_of(site).products:
+        for line in product.lines:
+            yield ApiTrend(
+                system=line.series.system,
+                package=line.series.package,
+                track_id=line.series.track.id,
+                title=line.title,
+                page=f"{product.group.url}#versions",
+                versions=tuple(
+                    ApiVersion(
+                        version=visible(score.at.version),
+                        released=score.at.released,
+                        run_id=score.at.run.run_id if score.at.run else None,
+                        gap=visible(score.at.gap),
+                        score=score.value,
+                        low=score.reading.low,
+                        high=score.reading.high,
+                        search_ratio=search.value,
+                        ingest_ratio=ingest.value,
+                    )
+                    for score, search, ingest in zip(
+                        line.score.points, line.search.points, line.ingest.points, strict=True
+                    )
+                ),
+                change=line.changes.whole,
+                steps=tuple(
+                    ApiStep(
+                        version=visible(line.versions[each.after.run_id]),
+                        version_before=visible(line.versions[each.before.run_id]),
+                        before=each.step.before,
+                        after=each.step.after,
+                        p=each.step.p,
+                        page=line.url_of(each.after),
+                    )
+                    for each in line.changes.steps
+                ),
+            )
+
+
 FEED = "feed.xml"
 
 MOST = 100
@@ -175,6 +229,8 @@ class FeedFile(Publisher):
         _text(SubElement(feed, "author"), "name", site.settings.title)
         for entry in reversed(ledger[-MOST:]):
             _entry(feed, entry, rows.get(entry.run_id or ""), site)
+        for product, line, step in list(shown_steps(trends_of(site)))[:MOST]:
+            _step_entry(feed, product, line, step, site)
         indent(feed)
         yield Asset(FEED, tostring(feed, encoding="utf-8", xml_declaration=True) + b"\n")
 
@@ -192,6 +248,19 @@ def _entry(feed: Element, entry: LedgerEntry, row: BoardRow | None, site: SiteMo
     _text(SubElement(made, "author"), "name", entry.by)
     SubElement(made, "link", {"rel": "alternate", "type": "text/html", "href": (site.address or "") + address})
     _text(made, "content", " ".join(filter(None, [entry.reason, score])))
+
+
+def _step_entry(feed: Element, product: ProductTrend, line: TrackTrend, found: StepFound, site: SiteModel) -> None:
+    made, step, version = SubElement(feed, "entry"), found.step, line.versions[found.after.run_id]
+    gap = signed_percent(step.after - step.before)
+    _text(made, "title", f"{product.group.name} {version}: {gap} points on {line.title}")
+    _text(made, "id", _urn(f"step:{found.before.run_id}:{found.after.run_id}"))
+    _text(made, "updated", found.after.timing.ended)
+    _text(SubElement(made, "author"), "name", site.settings.title)
+    address = line.url_of(found.after) or f"{product.group.url}#versions"
+    SubElement(made, "link", {"rel": "alternate", "type": "text/html", "href": (site.address or "") + address})
+    before, after = percent(step.before), percent(step.after)
+    _text(made, "content", f"The score changed from {before} % to {after} % ({probability(step.p)}).")
 
 
 def _id(entry: LedgerEntry) -> str:

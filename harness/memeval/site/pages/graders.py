@@ -114,8 +114,8 @@ def verdict(reports: Sequence[LabelReport], readers: str) -> list[str]:
     if len(set(taus.values())) == 2:
         (low, worse), (high, better) = sorted((tau, GRADERS[name]) for name, tau in taus.items())
         said.append(
-            f"The order of systems by {better} is closer to that of the readers (Kendall’s τ {number(high)}) than by "
-            f"{worse} ({number(low)}). For exact scores and small differences, trust neither."
+            f"To order systems, trust {better} more: they agree with the labels at Kendall’s τ {number(high)}, "
+            f"{worse} at {number(low)}. For exact scores and small differences, trust neither."
         )
     return said
 
@@ -128,7 +128,8 @@ def _worth(name: str, errors: GraderErrors, readers: str, shares: Sequence[tuple
     accepts, rejects = percent(errors.false_accepts.value), percent(errors.false_rejects.value)
     return (
         f"{name} pass {accepts} % of the wrong or imprecise answers, and fail {rejects} % of the right ones. "
-        f"Their scores are {number(low, 0)} to {number(high, 0)} points too {way}, by the labels of {readers}."
+        f"Their scores are {number(low, 0)} to {number(high, 0)} points too {way}, "
+        f"if the labels of {readers} are right."
     )
 
 

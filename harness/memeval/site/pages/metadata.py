@@ -2,11 +2,13 @@
 
 import gzip
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
 from memeval.archive.run_cache import kept_by_name
 from memeval.benchmarks.base import Dataset
 from memeval.exchange.parquet import has_pyarrow
+from memeval.leaderboard.board import BoardRow
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import MemevalError
 from memeval.records.track import Redistribution
@@ -16,7 +18,7 @@ from memeval.site.model.files import LEVEL, Asset, GeneratedFile, shared
 from memeval.site.model.urls import benchmark_url, relative, segment
 from memeval.site.pages.citing import Citation, citation_file, reference_text, works_of, zenodo_metadata
 from memeval.site.pages.croissant import CSV, JSON_LINES, DataField, DataFile, DataSet, croissant
-from memeval.site.pages.hub import hub_benchmark
+from memeval.site.pages.hub import hub_benchmark, hub_results
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.score_table import COLUMNS, score_csv, score_parquet, score_rows
 
@@ -52,6 +54,7 @@ class MetadataFiles(Publisher):
                 yield Asset(SCORES_PARQUET, score_parquet(rows))
             yield Asset(SCORES_CROISSANT, croissant(_scores_set(site, citation, scores, date)))
             yield from _generated_data(site, date)
+            yield from _hub_scores(site)
 
 
 def board_citation(site: SiteModel) -> Citation:
@@ -79,6 +82,27 @@ def croissant_path(benchmark: str) -> str:
 
 def hub_path(benchmark: str) -> str:
     return f"{FOLDER}{segment(benchmark)}.eval.yaml"
+
+
+def hub_scores_path(slug: str) -> str:
+    return f"{FOLDER}eval_results/{segment(slug)}.yaml"
+
+
+def _hub_scores(site: SiteModel) -> Iterator[Asset]:
+    """Yield the scores of each system on generated data, for the Hub; nothing if nobody has the data there."""
+    if site.settings.hub is None:
+        return
+    ranked: dict[str, list[BoardRow]] = defaultdict(list)
+    for view in site.benchmarks.values():
+        if view.info is None or published_data(view) is None:
+            continue
+        for table in view.tables:
+            if table.track.tier == view.info.tiers[0].name:
+                for row in table.rows:
+                    if row.rank is not None:
+                        ranked[row.run.system.slug].append(row)
+    for slug, rows in ranked.items():
+        yield Asset(hub_scores_path(slug), hub_results(rows, site.settings.hub, site.settings.site_url))
 
 
 def published_data(view: BenchmarkView) -> BenchmarkData | None:

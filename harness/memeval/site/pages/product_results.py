@@ -1,7 +1,7 @@
 """What the page of a product says of its runs: scores against a baseline, probes, evidence, claims, versions."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -185,11 +185,11 @@ def _against_keywords(results: Sequence[SystemResult]) -> str:
     of = "benchmark" if len(tested) == 1 else f"of {len(tested)} benchmarks"
     found = [f"{word} {{}} on {count[how]}" for word, how in _MORE if count[how]]
     if not found:
-        return f"Is not told apart from {base} on {'1' if len(tested) == 1 else 'any'} {of}."
+        return f"Its difference to {base} may be chance on {'1' if len(tested) == 1 else 'all'} {of}."
     first, *rest = found
     said = ", ".join([f"Finds {first.format(f'than {base}')} {of}", *(each.format("than it") for each in rest)])
     even = count["not better"]
-    return f"{said}, and is not told apart from it on {even}." if even else f"{said}."
+    return f"{said}. On {even}, the difference may be chance." if even else f"{said}."
 
 
 _MORE = (("more", "better"), ("less", "worse"))
@@ -203,15 +203,6 @@ def _promises(probes: Sequence[Probe], caveats: Iterable[str]) -> str:
     but = [each for each in caveats if re.search("delet|forget", each)]
     sentence = " and ".join(parts) + "".join(f", but {each}" for each in but)
     return f"{sentence[:1].upper()}{sentence[1:]}."
-
-
-def versions_of(rows: Iterable[BoardRow]) -> list[list[BoardRow]]:
-    """Return the newest run of each version of a product, for each track with at least two; the oldest first."""
-    tracks: dict[tuple[str, str], dict[str, BoardRow]] = defaultdict(dict)
-    for row in sorted(rows, key=lambda row: row.run.timing.started):
-        if row.standing is not RankStatus.INVALIDATED and row.run.coverage.full:
-            tracks[row.run.system.slug, row.run.track_id][row.run.system.version] = row
-    return [list(found.values()) for found in tracks.values() if len(found) > 1]
 
 
 def claims_about(site: SiteModel, name: str) -> list[RecountedClaim]:

@@ -25,7 +25,6 @@ from memeval.site.pages.product_results import (
     probes_of,
     system_results,
     verdict_of,
-    versions_of,
 )
 from memeval.site.pages.published import BADGES, claimed_text, counted_text
 from memeval.site.pages.publisher import Publisher
@@ -34,6 +33,8 @@ from memeval.site.table.flags import observer
 from memeval.site.table.judges import JudgeNote, judge_note
 from memeval.site.table.overview import overviews
 from memeval.site.table.tables import needs
+from memeval.site.trends.product_trends import ProductTrend, trends_of
+from memeval.site.trends.version_charts import written
 from memeval.systems.controls import all_controls
 
 CLAIMS_SHOWN = 4
@@ -46,7 +47,8 @@ class SystemPages(Publisher):
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
         tables = headline_tables(overviews(site))
-        pages = [ProductPage.of(site, group, tables) for group in site.products.groups]
+        trends = trends_of(site)
+        pages = [ProductPage.of(site, group, tables, trends.of(group)) for group in site.products.groups]
         yield Page(
             url="systems/",
             title="Products",
@@ -126,12 +128,16 @@ class ProductPage:
     views: tuple[ConfigurationView, ...]
     """Its configurations: first the one that the page is about, with a rank and the most runs."""
     claims: tuple[RecountedClaim, ...]
+    trend: ProductTrend | None = None
+    """Its versions; ``None`` if only one was measured."""
 
     @classmethod
-    def of(cls, site: SiteModel, group: ProductGroup, tables: Sequence[BoardTable]) -> "ProductPage":
+    def of(
+        cls, site: SiteModel, group: ProductGroup, tables: Sequence[BoardTable], trend: ProductTrend | None = None
+    ) -> "ProductPage":
         views = sorted((_configuration(site, tables, slug) for slug in group.systems), key=_weight, reverse=True)
         claims = () if group.kind is ProductKind.CONTROL else claims_about(site, group.name)
-        return cls(site, group, tuple(views), tuple(claims))
+        return cls(site, group, tuple(views), tuple(claims), trend)
 
     @property
     def main(self) -> ConfigurationView:
@@ -181,6 +187,7 @@ class ProductPage:
             "claims": repr([self.claims, self._waits()]),
             "submissions": repr([[view.submission, view.conformance] for view in self.views]),
             "benchmarks": sorted({site.benchmark_of(row.run.track).described for row in rows}),
+            "versions": self.trend.inputs if self.trend else [],
             "release": [(each.version, each.date) for each in site.releases if each.version == site.version],
             "site": [site.version, site.address, site.settings.data()],
         }
@@ -201,10 +208,10 @@ class ProductPage:
             "measured": (min(seen)[:10], max(seen)[:10]) if seen else None,
             "judges": self.judges,
             "benchmarks": len({row.run.track.benchmark for row in rows}),
-            "versions": versions_of(rows),
             "cites": [(each, row_bibtex(site, each.benchmark.title, each.row)) for each in main.results],
         }
         tools: dict[str, Callable[..., object] | object] = {
+            "written": written,
             "badges": badges,
             "interfaces": INTERFACES,
             "spent": SPENT,

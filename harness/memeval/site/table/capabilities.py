@@ -17,6 +17,7 @@ from memeval.records.scores import Tally
 from memeval.records.submission import Configuration, Submission, configuration_text
 from memeval.site.model import text
 from memeval.site.model.content import SiteModel
+from memeval.site.model.labels import licence_text
 from memeval.site.model.products import ProductKind, kind_of
 from memeval.site.model.urls import run_url, system_url
 from memeval.site.table.overview import told_apart_names
@@ -165,7 +166,7 @@ def _hosted_cells(site: SiteModel, system: Submission) -> dict[str, AbleCell]:
 def _stated_cells(site: SiteModel, system: SystemIdentity | Submission) -> dict[str, AbleCell]:
     product, page = system.product, site.products.address(system_url(system.slug))
     return {
-        "Licence": _stated(product.licence if product else None, page),
+        "Licence": _stated(licence_text(product) if product and product.licence else None, page),
         "Storage": _stated(product.storage if product else None, page),
     }
 

@@ -45,8 +45,8 @@ class Measure(StrEnum):
     @property
     def meaning(self) -> str:
         return {
-            "retrieval": "Systems only search. A fixed reader without an LLM answers from what they find, or the "
-            "retrieved texts are graded.",
+            "retrieval": "Systems only search. Either what they find is graded, or a fixed reader (no LLM) answers "
+            "from it and the answer is graded.",
             "answers": "Systems write their answers themselves.",
             "suites": "Short tests of single functions, with texts to store and queries.",
         }[self.value]
@@ -425,9 +425,7 @@ def _leads(rows: Sequence[OverviewRow], what: str) -> Markup:
         return Markup("{} is the only {} with an overall score ({}).").format(names, what, _index(rows[0].index))
     if len(tied) < 2:
         return Markup("{} leads the {} {}s.").format(names, len(rows), what)
-    return Markup("{} are tied for first among the {} {}s: the data do not show which is better.").format(
-        names, len(rows), what
-    )
+    return Markup("{} share first place among {} {}s: their differences may be chance.").format(names, len(rows), what)
 
 
 def _above(overview: Overview, rows: Sequence[OverviewRow], what: str) -> Markup:
@@ -441,12 +439,14 @@ def _above(overview: Overview, rows: Sequence[OverviewRow], what: str) -> Markup
     than = Markup("{} ({})").format(name, _index(base))
     sorted_out = {word: [row.short for row in rows if row.stands(word)] for word in Against}
     better, even, worse = (sorted_out[word] for word in (Against.BETTER, Against.EVEN, Against.WORSE))
+    if len(worse) == len(rows) > 1:
+        return Markup("All {} score significantly lower than {}.").format(len(rows), than)
     parts = []
     if better:
         verb = "is" if len(better) == 1 else "are"
         parts.append(Markup("{} {} significantly better than {}").format(listed(better), verb, than))
     if even:
-        parts.append(Markup("{} cannot be told apart from it").format(listed(even)))
+        parts.append(Markup("the difference of {} may be chance").format(listed(even)))
     if worse:
         parts.append(Markup("{} {}").format(listed(worse), "scores lower" if len(worse) == 1 else "score lower"))
     first = Markup("") if better else Markup("No {} is significantly better than {}: ").format(what, than)

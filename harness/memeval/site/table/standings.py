@@ -44,9 +44,11 @@ def verdict(table: BoardTable) -> Markup | None:
     elif len(leaders) == 1:
         first = " scores significantly more than all others."
     else:
+        among = f" among {len(ranked)}"
         if len(leaders) == len(ranked):
             names = Markup("Both systems") if len(ranked) == 2 else Markup("All {} systems").format(len(ranked))
-        first = f" are tied{'' if len(leaders) == len(ranked) else ' for first'}: the data do not show which is better."
+            among = ""
+        first = f" share first place{among}: their differences may be chance."
     if table.baseline is None:
         return names + first + " No simple baseline ran here."
     tests = [row.against_baseline for row in ranked if row.against_baseline is not None]

@@ -42,6 +42,8 @@ class Control:
     is_simple: bool = False
     """Whether a control of one benchmark knows nothing of its sentences and answers, so that systems are compared with
     it."""
+    stores: bool = False
+    """Whether it has a storage folder."""
 
     @property
     def does(self) -> str:
@@ -246,6 +248,8 @@ class BroughtControl(Record):
     """Other files that it reads, all of them in the benchmark's package."""
     is_simple: bool = False
     """Whether it knows nothing of the benchmark's sentences and answers, so that systems are compared with it."""
+    stores: bool = False
+    """Whether it has a storage folder."""
 
 
 class BroughtControls(Record):
@@ -295,4 +299,5 @@ def _brought(entry: EntryPoint) -> Iterator[Control]:
                 reads=tuple(reads),
                 benchmark=entry.name,
                 is_simple=each.is_simple,
+                stores=each.stores,
             )

@@ -1,18 +1,21 @@
 """Stands in for llama.cpp in tests: the same parameters, the same HTTP paths, and an answer that is easy to foresee.
 
 A token is a character. The answer says which tokens were computed for it, and the last word of the last message. Words
-in the last message make it misbehave: ``STOP-NEVER``, ``DIE``, ``DIE-ONCE``. The file of the weights can ask for faults
-at load: see :class:`Server`.
+in the last message make it misbehave: ``STOP-NEVER``, ``DIE``, ``DIE-ONCE``, ``SLOW``. The file of the weights can ask
+for faults at load: see :class:`Server`.
 """
 
 import json
 import os
 import signal
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+SLOW_SECONDS = 1.2
 
 BUILD_INFO = {"build": "stand-in"}
 
@@ -85,6 +88,8 @@ class Server:
         if "DIE-ONCE" in said and not (mark := Path(self.params.model.path).with_suffix(".died")).exists():
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
+        if "SLOW" in said.split():
+            time.sleep(SLOW_SECONDS)
         if "DIE" in said.split():
             os.kill(os.getpid(), signal.SIGKILL)
         if len(prompt) > self.params.n_ctx:

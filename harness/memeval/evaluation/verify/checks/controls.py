@@ -37,6 +37,9 @@ DRAWN = 25
 KEPT_STEPS = 20_000
 """Maximum number of steps of a history that are kept in memory for the next control."""
 
+TRIALS = "faults and clocks are the word of the runner"
+"""The reason for trials: another kill at another moment gives other counts."""
+
 FORMER = "an older version of the control"
 """The reason if the control's file is another one today, and gives other answers."""
 
@@ -55,6 +58,8 @@ def check_control(subject: Subject, items: int = DRAWN) -> Check | None:
         return Check(NAME, not_checked="a model reader wrote the answers")
     if isinstance(session, NoData):
         return Check(NAME, not_checked=session.reason)
+    if session.consists_of_trials:
+        return Check(NAME, not_checked=TRIALS)
     stored = subject.with_text(session).responses
     differing, drawn = _differing(subject, session, control, stored, items)
     if not differing:

@@ -24,7 +24,7 @@ from memeval.systems.child import Launch
 from memeval.systems.controls import controls_of
 from memeval.systems.known import Known, KnownControl, known, present_control
 from memeval.systems.launching import DRIVERS
-from memeval.systems.messages import AdapterInfo
+from memeval.systems.messages import AdapterInfo, with_storage
 from memeval.systems.methods import ClassMethods, methods_in
 from memeval.systems.source import SUBMISSIONS, SystemSource, altered_source, variant_source
 from memeval.systems.worker import TEXTS_TOGETHER
@@ -211,7 +211,8 @@ def _control_identity(control: KnownControl) -> SystemIdentity:
 def _identity(source: SystemSource, found: ClassMethods | None) -> SystemIdentity:
     """Return the identity that a run of a system records; without its environment, and with names of hosts only."""
     found = found or ClassMethods(source.launch.class_name or "", ())
-    adapter = AdapterInfo(found.class_name, (), found.capabilities, implementation="", python="", packages={})
+    capabilities = with_storage(found.capabilities) if source.launch.stores else found.capabilities
+    adapter = AdapterInfo(found.class_name, (), capabilities, implementation="", python="", packages={})
     identity = PreparedSystem(source).identity(adapter)
     if source.submission is None:
         return identity

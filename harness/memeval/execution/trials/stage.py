@@ -1,0 +1,119 @@
+"""Where trials happen: a system that can be started again, storage folders, and texts stored before a trial."""
+
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memeval.execution.trials.disks import CutDisk, require_disk
+from memeval.execution.trials.memory import StoredMemory, Written
+from memeval.execution.trials.texts import STORED
+from memeval.records.errors import BadInput
+from memeval.systems.process import SystemProcess
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A storage folder, and what it is on."""
+
+    folder: Path
+    sync: Callable[[], None] = lambda: None
+    """Writes everything to the disk, if there is one that can lose its power."""
+    cut: Callable[[], None] = lambda: None
+    """Takes the power of that disk away, and mounts it again."""
+
+
+@dataclass
+class Stage:
+    """A system on which trials run, one after the other.
+
+    ``system``: the system; its processes are those of the trial. Use it as a context manager: at the end, the process
+    is ended and the folders are deleted.
+    """
+
+    system: SystemProcess
+    _root: tempfile.TemporaryDirectory[str] = field(
+        default_factory=lambda: tempfile.TemporaryDirectory(prefix="memeval-trial-", ignore_cleanup_errors=True)
+    )
+    _stored: dict[int, Path] = field(default_factory=dict)
+
+    def close(self) -> None:
+        self.system.close()
+        self._root.cleanup()
+
+    @contextmanager
+    def plain(self) -> Iterator[Ground]:
+        """Yield an empty storage folder; the system is ended and the folder is deleted afterwards."""
+        with tempfile.TemporaryDirectory(dir=self._root.name, ignore_cleanup_errors=True) as folder:
+            path = Path(folder, "storage")
+            path.mkdir()
+            try:
+                yield Ground(path)
+            finally:
+                self.system.close()
+
+    @contextmanager
+    def beside(self) -> Iterator[Path]:
+        """Yield an empty storage folder for another system."""
+        with tempfile.TemporaryDirectory(dir=self._root.name, ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
+
+    @contextmanager
+    def disk(self, options: str) -> Iterator[Ground]:
+        """Yield an empty storage folder on a disk of its own that can lose its power.
+
+        ``options``: options of the mount. Raises NotApplicable: none can be made on this machine.
+        """
+        require_disk()
+        with (
+            tempfile.TemporaryDirectory(dir=self._root.name, ignore_cleanup_errors=True) as folder,
+            CutDisk(Path(folder), options) as disk,
+        ):
+            path = disk.path / "storage"
+            path.mkdir()
+            try:
+                yield Ground(path, disk.sync, disk.cut)
+            finally:
+                self.system.close()
+
+    def put_stored(self, number: int, ground: Ground) -> None:
+        """Fill a storage folder with texts, on disk. The system stores them once; then its folder is copied."""
+        if number:
+            copy_folder(self.stored(number), ground.folder)
+        ground.sync()
+
+    def stored(self, number: int) -> Path:
+        """Return a storage folder with so many texts, which no process uses."""
+        if number not in self._stored:
+            folder = Path(self._root.name, f"stored-{number}")
+            folder.mkdir()
+            memory = self._started(folder)
+            for each in range(number):
+                memory.write(Written(STORED, each))
+            self.system.settle()
+            self.system.close()
+            self._stored[number] = folder
+        return self._stored[number]
+
+    def start(self, ground: Ground) -> StoredMemory:
+        return self._started(ground.folder)
+
+    def restart(self) -> StoredMemory:
+        """Start the system again on the storage folder of before, and let it settle."""
+        memory = self._started(self.system.storage)
+        self.system.settle()
+        return memory
+
+    def _started(self, folder: Path | None) -> StoredMemory:
+        self.system.storage = folder
+        self.system.start()
+        return StoredMemory(self.system)
+
+
+def copy_folder(source: Path, target: Path) -> None:
+    """Copy the content of a folder as it is, with owners, modes and links."""
+    done = subprocess.run(["cp", "-a", f"{source}/.", str(target)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BadInput(f"the stored texts cannot be copied: {done.stderr.strip()[:300]}", where=target)

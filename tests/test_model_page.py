@@ -1,0 +1,76 @@
+"""The page *Run it with a model*: its tables are those of their files, and the tests that it names are there."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from bench import labelled_judge
+from bench.labelled_judge import counted
+from bench.six_turns import END, FACTS, OUT, PAGE, START, TURNS, table_of, write
+from memeval.records.label import AnswerLabel
+
+ROOT = Path(__file__).resolve().parents[1]
+
+ROW = {
+    "product": "Acme",
+    "version": "1.0",
+    "model": "tiny",
+    "calls": 1,
+    "prompt_tokens": 8158,
+    "completion_tokens": 20,
+    "seconds": 203,
+    "memories": [],
+    "facts": 3,
+    "kept": [],
+    "replies": ['{"memory": []}'],
+}
+
+
+def test_the_page_shows_what_products_kept() -> None:
+    rows = json.loads((ROOT / OUT).read_text()) if (ROOT / OUT).is_file() else []
+    assert f"{START}{table_of(rows)}{END}" in (ROOT / PAGE).read_text()
+
+
+def test_the_page_shows_what_judges_said_about_labelled_answers() -> None:
+    rows = json.loads((ROOT / labelled_judge.OUT).read_text())
+    table = f"{labelled_judge.START}{labelled_judge.table_of(rows)}{labelled_judge.END}"
+    assert table in (ROOT / PAGE).read_text()
+
+
+def test_verdicts_are_counted_by_label_and_missing_ones_apart() -> None:
+    right, imprecise, wrong = AnswerLabel
+    found = counted([True, False, None, True, True, False], [right, right, right, imprecise, wrong, wrong])
+    assert found == {
+        "right": {"rows": 3, "accepted": 1, "no_verdict": 1},
+        "imprecise": {"rows": 1, "accepted": 1, "no_verdict": 0},
+        "wrong": {"rows": 2, "accepted": 1, "no_verdict": 0},
+    }
+    row = {"sample": "answers", "rows": 6, "grader": "local:tiny@1", "labels": found}
+    line = labelled_judge.table_of([row]).splitlines()[-2]
+    assert line == "| `answers`, 6 answers | `local:tiny@1` | 1 of 3 | 1 of 1 | 1 of 2 | 1 |"
+
+
+def test_every_fault_on_the_page_names_a_test_that_exists() -> None:
+    page = (ROOT / PAGE).read_text()
+    named = set(re.findall(r"`(test_\w+)`", page.partition("## What goes wrong with real models")[2]))
+    assert len(named) > 10
+    written = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name in sorted(named) if f"def {name}(" not in written] == []
+
+
+def test_a_product_that_kept_nothing_is_shown_with_the_models_reply(tmp_path: Path) -> None:
+    kept: dict[str, Any] = {**ROW, "product": "Other", "memories": ["Ada `lives`\nin Oslo"], "kept": ["Oslo"]}
+    page = tmp_path / "model.md"
+    page.write_text(f"before\n{START}old\n{END}after\n")
+    write([ROW, kept], tmp_path / "out.json", page)
+    text = page.read_text()
+    assert text.startswith(f"before\n{START}") and text.endswith(f"{END}after\n") and "old" not in text
+    assert "| Acme 1.0 | `tiny` | 1 | 8,158 | 20 | 203 | 0 | 0 of 3 |" in text
+    assert '- Acme kept nothing.\n  The model\'s first reply: `{"memory": []}`' in text
+    assert "- Other kept `Ada 'lives' in Oslo`." in text
+
+
+def test_the_facts_are_in_the_turns() -> None:
+    said = " ".join(text for _role, _speaker, text in TURNS).casefold()
+    assert all(fact.casefold() in said for fact in FACTS)
