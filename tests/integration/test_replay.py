@@ -119,7 +119,7 @@ def test_what_a_run_would_take_is_said_and_nothing_is_run_or_asked(tmp_path: Pat
     assert said.code == ExitCode.DONE, said.err
     assert server.requests == 0
     assert not (tmp_path / "results").exists()
-    assert all(0 not in estimated(said.out, phase) for phase in ("judge", "read"))
+    assert all(0 not in estimated(said.out, phase)[:4] for phase in ("judge", "read"))
     assert "genai-prices" in said.out
 
 
