@@ -21,8 +21,8 @@ EMBEDDER = {
         *("minilm", "hybrid", "chroma", "langgraph-store", "mem0-verbatim"),
         *("lancedb", "pgvector", "qdrant-local", "chroma-stored", "mem0-stored", "langgraph-sqlite"),
     ),
-    ("weights.py",): ("mempalace", "mcp-memory-service"),
-    ("vocab.txt",): ("minilm", "mempalace", "mcp-memory-service"),
+    ("weights.py",): ("mempalace", "mcp-memory-service", "mcp-memory-service-stored"),
+    ("vocab.txt",): ("minilm", "mempalace", "mcp-memory-service", "mcp-memory-service-stored"),
 }
 """Files of the embedder, and the submissions that carry the same."""
 
