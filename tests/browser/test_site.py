@@ -360,9 +360,9 @@ def test_items_are_walked_by_keys_and_buttons_and_the_address_follows(wide: Visi
     expect(title).to_have_text("noise-resistance-00")
 
 
-def test_a_long_list_of_items_grows_where_it_is_scrolled_and_up_to_the_open_item(wide: Visit, site: Built) -> None:
-    wide.host.replace("assets/js/items.js", lambda data: data.replace(b"STEP = 100", b"STEP = 8"))
-    page = wide.go(f"items/?run={shown(site, 'acme')}")
+def test_a_long_list_of_items_grows_where_it_is_scrolled_and_up_to_the_open_item(alone: Visit, site: Built) -> None:
+    alone.host.replace("assets/js/items.js", lambda data: data.replace(b"STEP = 100", b"STEP = 12"))
+    page = alone.go(f"items/?run={shown(site, 'acme')}")
     entries = page.locator(".mv-list li")
     expect(page.locator(".mv-list a[aria-current]")).to_be_visible()
     assert 0 < entries.count() < 60
@@ -372,7 +372,7 @@ def test_a_long_list_of_items_grows_where_it_is_scrolled_and_up_to_the_open_item
     expect(entries).to_have_count(60)
     page.keyboard.press("j")
     expect(page.locator(".mv-list a[aria-current]")).to_have_text(re.compile("belief-update-01"))
-    page = wide.go(f"items/?run={shown(site, 'acme')}#q=noise-resistance-09")
+    page = alone.go(f"items/?run={shown(site, 'acme')}#q=noise-resistance-09")
     expect(page.locator(".mv-list a[aria-current]")).to_be_in_viewport()
 
 

@@ -19,10 +19,10 @@ OWN = {"hybrid", "longmemeval-bm25", "memorycd-bm25", "memorycd-long-context", "
 EMBEDDER = {
     ("minilm.py", "vocab.txt"): (
         *("minilm", "hybrid", "chroma", "langgraph-store", "mem0-verbatim"),
-        *("lancedb", "pgvector", "qdrant-local", "chroma-stored", "mem0-stored"),
+        *("lancedb", "pgvector", "qdrant-local", "chroma-stored", "mem0-stored", "langgraph-sqlite"),
     ),
-    ("weights.py",): ("mempalace", "mcp-memory-service"),
-    ("vocab.txt",): ("minilm", "mempalace", "mcp-memory-service"),
+    ("weights.py",): ("mempalace", "mcp-memory-service", "mcp-memory-service-stored"),
+    ("vocab.txt",): ("minilm", "mempalace", "mcp-memory-service", "mcp-memory-service-stored"),
 }
 """Files of the embedder, and the submissions that carry the same."""
 

@@ -43,14 +43,14 @@ def embargo(findings: Iterable[RecountedClaim], files: Iterable[RegradedFile], d
         for name in _files(finding):
             sent.setdefault(name, []).extend(filter(None, [finding.claim.notice.sent]))
     broken = {file_name(file) for file in files if any(sign.flagged for sign in file.signs)}
-    waiting = {name: why for name in broken if (why := _waits(min(sent.get(name, []), default=None), day))}
+    waiting = {name: why for name in broken if (why := waits(min(sent.get(name, []), default=None), day))}
     for name, others in same_files(files).items():
-        whys = [why for each in (name, *others) if (why := _waits(min(sent.get(each, []), default=None), day))]
+        whys = [why for each in (name, *others) if (why := waits(min(sent.get(each, []), default=None), day))]
         if whys:
             waiting[name] = NOT_SENT if NOT_SENT in whys else max(whys)
     claims: dict[str, str] = {}
     for finding in known:
-        if finding.verdict is not ClaimVerdict.HOLDS and (why := _waits(finding.claim.notice.sent, day)):
+        if finding.verdict is not ClaimVerdict.HOLDS and (why := waits(finding.claim.notice.sent, day)):
             claims[finding.claim.id] = why
             waiting |= dict.fromkeys(_files(finding), why)
     for finding in known:
@@ -85,7 +85,7 @@ def _files(finding: RecountedClaim) -> tuple[str, ...]:
     return finding.claim.recount.files if finding.claim.recount is not None else ()
 
 
-def _waits(sent: str | None, day: str | None) -> str | None:
+def waits(sent: str | None, day: str | None) -> str | None:
     """Return why a finding waits, given the day of its notice; ``None`` if it is public."""
     if sent is None:
         return NOT_SENT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from memeval.records.errors import BadInput, CheckFailed, MemevalError
 
 if TYPE_CHECKING:
     from memeval.claims.copies import Copies
+    from memeval.claims.product_findings import KnownFinding
     from memeval.records.finding import FindingsReport, JudgeTrials, PassRate, RecountedClaim
     from memeval.records.regraded import RegradedFile
     from memeval.records.source import FilePart, PublishedSource
@@ -213,6 +215,7 @@ def findings(
     Example: memeval sources findings
     """
     from memeval.claims.findings import findings_folder, read_findings
+    from memeval.claims.product_findings import read_product_findings
 
     report = read_findings(results)
     if report is None:
@@ -223,6 +226,17 @@ def findings(
         print_json(report.data())
     else:
         _print_findings(report)
+        _print_product_findings(read_product_findings(results))
+
+
+def _print_product_findings(known: Sequence[KnownFinding]) -> None:
+    from memeval.claims.product_findings import waiting
+
+    waits = waiting(known, None)
+    print(f"\n{counted(len(known), 'finding')} about products, each with a program that shows it")
+    for finding, _ in known:
+        documented = " (documented)" if finding.documented else ""
+        print(visible(f"  {finding.id}, {waits.get(finding.id, 'public')}: {finding.statement}{documented}"))
 
 
 def _print_findings(report: FindingsReport) -> None:

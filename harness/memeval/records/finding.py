@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from memeval.records.base import Record, Share, Slug, Stored
+from memeval.records.base import Record, Share, ShownName, Slug, Stored
 from memeval.records.source import Scale
 
 DecimalText = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,3}(\.[0-9]{1,8})?$")]
@@ -123,6 +123,38 @@ class PublishedClaim(Record):
     """Facts a reader needs to understand the value."""
     notice: Notice = Notice()
     """Contact with the authors."""
+
+
+class ProductFinding(Record):
+    """What a product does that its users may not expect, shown by a short program without memeval."""
+
+    id: Slug
+    """Name of the finding, unique in the file."""
+    product: ShownName
+    """Name of the product."""
+    versions: str
+    """Packages and versions with which it was shown."""
+    statement: str
+    """What the product does, in a sentence."""
+    documented: str | None = None
+    """Where the product documents it: an address, or words; ``None`` if it is not known to."""
+    known: str | None = None
+    """Address where others reported it; ``None`` if nobody is known to."""
+    program: str = Field(pattern=r"^[a-z0-9-]+\.(py|mjs)$")
+    """Name of the program in ``sources/findings/products``."""
+    output: str
+    """The decisive line of its output."""
+    reproduced: Day
+    """Day on which the program was last run."""
+    notice: Notice = Notice()
+    """Contact with the authors of the product."""
+
+
+class ProductFindingsFile(Record):
+    """The file ``sources/findings/products.toml``."""
+
+    finding: tuple[ProductFinding, ...] = ()
+    """Findings about products."""
 
 
 class ClaimsFile(Record):

@@ -13,6 +13,7 @@ from pydantic import Field
 from memeval.records.base import Record, Stored
 from memeval.records.question import Question as Question
 from memeval.records.trials import Crash, Trial
+from memeval.records.trials_of_disks import DiskFault
 from memeval.records.trials_of_use import Apart, Freshness, Growth
 
 
@@ -150,7 +151,7 @@ class Export(Question):
 
 
 Step = Annotated[
-    Ingest | Retain | Forget | Ask | Task | Recall | Reflect | Export | Crash | Freshness | Apart | Growth,
+    Ingest | Retain | Forget | Ask | Task | Recall | Reflect | Export | Crash | DiskFault | Freshness | Apart | Growth,
     Field(discriminator="step"),
 ]
 

@@ -57,6 +57,12 @@ def test_the_full_tier_has_a_hundred_kills_and_forty_cuts(protocol: str, trials:
     assert {key.slices["stored"] for key in keys} == {"0", "5000"}
 
 
+@pytest.mark.parametrize(("tier", "trials"), [("full", 220), ("thousand", 28), ("quick", 8)])
+def test_each_tier_has_faults_of_the_disk(tier: str, trials: int) -> None:
+    keys = session("disk-faults", tier).keys
+    assert len(keys) == trials and {key.category for key in keys} == {"flipped", "full", "read-only"}
+
+
 def test_equal_seeds_give_equal_moments_and_others_do_not() -> None:
     def steps(seed: int) -> list[object]:
         opened = BenchmarkSession.open(find("operations@1"), parameters={"seed": seed})

@@ -26,6 +26,7 @@ from memeval.evaluation.verify.audit import audit_judge, verify_audit
 from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.verify.verification import verify_run
 from memeval.gateway.limits import GatewayOptions
+from memeval.gateway.serving import slow_replies
 from memeval.gateway.stops import GatewayStopped
 from memeval.local.server import ServerEnded
 from memeval.options import AuditOptions
@@ -249,15 +250,18 @@ class Calling:
         request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions",
             json.dumps(body).encode(), {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"],
                                         "Content-Type": "application/json"})
-        with urllib.request.urlopen(request) as reply:
+        with urllib.request.urlopen(request, timeout=%s) as reply:
             return json.load(reply)["choices"][0]["message"]["content"]
 """
 
 
-def calling(folder: Path, word: str = "") -> SystemSource:
-    """Return a system that sends each session to its model, or this word in place of it."""
+def calling(folder: Path, word: str = "", patience: float | None = None) -> SystemSource:
+    """Return a system that sends each session to its model, or this word in place of it.
+
+    ``patience``: seconds without a byte after which its client gives up.
+    """
     file = folder / "calling.py"
-    file.write_text(CALLING % (word, LOCAL))
+    file.write_text(CALLING % (word, LOCAL, patience))
     return replace(file_source(file), declared_models=(LOCAL,))
 
 
@@ -295,6 +299,26 @@ def test_the_time_of_a_slow_model_and_of_its_queue_is_not_the_systems(tmp_path: 
     usage = made.run.usage[Phase.INGEST]
     assert usage.service is not None and usage.service.p50 > SLOW_SECONDS > limits.take_in_seconds
     assert usage.queue is not None and usage.queue.p95 > limits.take_in_seconds, "two scenarios share the server"
+
+
+def test_a_systems_client_does_not_give_up_on_a_slow_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(slow_replies, "BLANK_SECONDS", 0.1)
+    source = calling(tmp_path, "SLOW", patience=SLOW_SECONDS / 2)
+    made = run_system(source, benchmark_session(), chosen(tmp_path, reader=None))
+    assert {(row.outcome, row.error) for row in made.responses()} == {(Outcome.OK, None)}
+
+
+def test_a_slow_call_that_fails_in_the_end_fails_for_the_system_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pinned: Path
+) -> None:
+    pinned.unlink()
+    pinned.parent.rmdir()
+    pin(monkeypatch, tmp_path, gguf(), context=256)
+    monkeypatch.setattr(slow_replies, "BLANK_SECONDS", 0.1)
+    source = calling(tmp_path, "SLOW " + "word " * 100)
+    made = run_system(source, benchmark_session(), chosen(tmp_path, reader=None))
+    assert {row.outcome for row in made.responses()} == {Outcome.ADAPTER_ERROR}
+    assert all("exceeds the available context size" in str(call.error) for call in made.calls())
 
 
 def test_a_reader_waits_longer_for_a_model_on_this_machine_than_for_an_endpoint(

@@ -1,5 +1,7 @@
 """Trials of freshness, of users apart and of growth, with real processes of controls."""
 
+import itertools
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -149,3 +151,21 @@ def test_growth_ends_when_the_time_is_over_and_says_where(staged: Callable[..., 
     seen = growth(trial, staged("sqlite-full"))
     assert not seen.is_complete and seen.stopped is not None and "0.8 s" in seen.stopped
     assert seen.points[-1].size < 10**9
+
+
+def test_an_interrupt_during_load_ends_the_processes_and_is_raised(
+    staged: Callable[..., Stage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = staged("sqlite-full")
+    joined = threading.Thread.join
+    calls = itertools.count()
+
+    def interrupted(thread: threading.Thread, timeout: float | None = None) -> None:
+        if thread.name.startswith("memeval-user") and next(calls) == 0:
+            raise KeyboardInterrupt
+        joined(thread, timeout)
+
+    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        apart(under_load(Servers.TWO), stage)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("memeval-user")]

@@ -8,6 +8,7 @@ from memeval.benchmarks.base import Benchmark, Dataset, Parameters, tables_of
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.kit.kept import Generated, GeneratedDataset, generated
 from memeval.benchmarks.kit.parameters import SeedAndSize, check_no_size
+from memeval.benchmarks.operations.disk_faults import DISK_FAULTS, DiskFaults
 from memeval.benchmarks.operations.generate import generate
 from memeval.benchmarks.operations.grading import Crashes
 from memeval.benchmarks.operations.keys import TrialKey
@@ -17,7 +18,13 @@ from memeval.grading.base import Grader
 
 INFO = load(__package__)
 
-GRADERS: dict[str, Callable[[], Grader]] = {FRESHNESS: Fresh, CHANGES: Fresh, APART: UsersApart, GROWTH: Grown}
+GRADERS: dict[str, Callable[[], Grader]] = {
+    DISK_FAULTS: DiskFaults,
+    FRESHNESS: Fresh,
+    CHANGES: Fresh,
+    APART: UsersApart,
+    GROWTH: Grown,
+}
 """The graders of protocols without crashes."""
 
 PARAMETERS = SeedAndSize({"seed": 42, "size": 1}, largest=1)

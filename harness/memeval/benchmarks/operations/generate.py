@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from memeval.benchmarks.kit.kept import Generation
 from memeval.benchmarks.kit.streams import stream
+from memeval.benchmarks.operations.disk_faults import DISK_FAULTS, disk_faults
 from memeval.benchmarks.operations.keys import TrialKey
 from memeval.benchmarks.operations.use import APART, CHANGES, FRESHNESS, GROWTH, trials
 from memeval.keys import ItemKey
@@ -23,6 +24,7 @@ PROBED = 40
 
 WHOLE = "Every acknowledged text is there, once and whole, and further texts can be stored."
 
+SAID = "Every text is there, or a call fails with an error."
 
 WORKS = {
     FRESHNESS: "The first search shows every change.",
@@ -87,6 +89,8 @@ def generate(seed: int, protocol: str, tier: str) -> Generation:
             for part in PARTS[protocol]
             for trial in _crashes(seed, part, tier)
         ]
+    elif protocol == DISK_FAULTS:
+        made = [_made(*draft, SAID) for draft in disk_faults(seed, tier)]
     else:
         made = [_made(*draft, WORKS[protocol]) for draft in trials(seed, protocol, tier)]
     return tuple(scenario for scenario, _ in made), tuple(key for _, key in made)

@@ -1,18 +1,43 @@
 """Graders of trials. They read the observation that memeval wrote, as strict JSON, and need no judge."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from memeval.grading.base import RuleGrader, first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
+from memeval.records.base import Record
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 from memeval.records.trials import CrashObservation
 
 UNREADABLE = "The answer is not an observation."
+
+Metrics = dict[str, float | None]
+
+
+Judged = tuple[bool, str, Metrics]
+"""Whether a trial passes, what was observed in sentences, and its metrics."""
+
+Observed = TypeVar("Observed", bound=Record)
+
+
+def graded_trial(
+    item: ItemKey, responses: Sequence[Response], name: str, kind: type[Observed], judged: Callable[[Observed], Judged]
+) -> Grade:
+    """Grade one trial by its observation."""
+    response = only(item, responses, name)
+    failure = first_failure([response] if response.outcome.is_error else [])
+    if failure is not None:
+        return row(item, name, failure[0], verdict=None, reason=failure[1], answerable=False)
+    try:
+        verdict, reason, metrics = judged(kind.model_validate_json(response.answer))
+    except ValidationError:
+        return row(item, name, GradeState.GRADED, verdict=False, reason=UNREADABLE, answerable=False)
+    return row(item, name, GradeState.GRADED, verdict=verdict, reason=reason, answerable=False, metrics=metrics)
 
 
 class Crashes(RuleGrader):
@@ -22,22 +47,8 @@ class Crashes(RuleGrader):
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one trial; see :class:`memeval.grading.base.Grader`. The judge is not used."""
-        response = only(item, responses, self.name)
-        failure = first_failure([response] if response.outcome.is_error else [])
-        if failure is not None:
-            return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
-        try:
-            seen = CrashObservation.model_validate_json(response.answer)
-        except ValidationError:
-            return row(item, self.name, GradeState.GRADED, verdict=False, reason=UNREADABLE, answerable=False)
-        return row(
-            item,
-            self.name,
-            GradeState.GRADED,
-            verdict=seen.is_whole,
-            reason=reason(seen),
-            answerable=False,
-            metrics=measures(seen),
+        return graded_trial(
+            item, responses, self.name, CrashObservation, lambda seen: (seen.is_whole, reason(seen), measures(seen))
         )
 
 

@@ -3,43 +3,15 @@
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
-from pydantic import ValidationError
-
-from memeval.grading.base import RuleGrader, first_failure, only, row
+from memeval.benchmarks.operations.grading import Judged, Metrics, graded_trial
+from memeval.grading.base import RuleGrader
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
-from memeval.records.base import Record
-from memeval.records.grade import Grade, GradeState
+from memeval.records.grade import Grade
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 from memeval.records.trials_of_use import ApartObservation, FreshnessObservation, GrowthObservation, Point
-
-UNREADABLE = "The answer is not an observation."
-
-Metrics = dict[str, float | None]
-
-
-Judged = tuple[bool, str, Metrics]
-"""Whether a trial passes, what was observed in sentences, and its metrics."""
-
-Observed = TypeVar("Observed", bound=Record)
-
-
-def _graded(
-    item: ItemKey, responses: Sequence[Response], name: str, kind: type[Observed], judged: Callable[[Observed], Judged]
-) -> Grade:
-    """Grade one trial by its observation."""
-    response = only(item, responses, name)
-    failure = first_failure([response] if response.outcome.is_error else [])
-    if failure is not None:
-        return row(item, name, failure[0], verdict=None, reason=failure[1], answerable=False)
-    try:
-        verdict, reason, metrics = judged(kind.model_validate_json(response.answer))
-    except ValidationError:
-        return row(item, name, GradeState.GRADED, verdict=False, reason=UNREADABLE, answerable=False)
-    return row(item, name, GradeState.GRADED, verdict=verdict, reason=reason, answerable=False, metrics=metrics)
 
 
 class Fresh(RuleGrader):
@@ -49,7 +21,7 @@ class Fresh(RuleGrader):
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one trial; see :class:`memeval.grading.base.Grader`. The judge is not used."""
-        return _graded(item, responses, self.name, FreshnessObservation, _fresh)
+        return graded_trial(item, responses, self.name, FreshnessObservation, _fresh)
 
 
 def _fresh(seen: FreshnessObservation) -> Judged:
@@ -77,7 +49,7 @@ class UsersApart(RuleGrader):
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one trial; see :class:`memeval.grading.base.Grader`. The judge is not used."""
-        return _graded(item, responses, self.name, ApartObservation, _users_apart)
+        return graded_trial(item, responses, self.name, ApartObservation, _users_apart)
 
 
 def _users_apart(seen: ApartObservation) -> Judged:
@@ -109,7 +81,7 @@ class Grown(RuleGrader):
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one trial; see :class:`memeval.grading.base.Grader`. The judge is not used."""
-        return _graded(item, responses, self.name, GrowthObservation, _grown)
+        return graded_trial(item, responses, self.name, GrowthObservation, _grown)
 
 
 def _grown(seen: GrowthObservation) -> Judged:

@@ -166,13 +166,25 @@ def _texts(trial: Apart, banks: bool) -> list[_Text]:
 def _serve(servers: Sequence[_Server], texts: Sequence[_Text], tally: _Tally) -> None:
     """Let all servers work at the same time, each for its share of the users."""
     threads = [
-        threading.Thread(target=server.serve, args=(texts[number :: len(servers)], tally), daemon=True)
+        threading.Thread(
+            target=server.serve,
+            args=(texts[number :: len(servers)], tally),
+            name=f"memeval-users-{number}",
+            daemon=True,
+        )
         for number, server in enumerate(servers)
     ]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.join()
+    except BaseException:  # an interrupted run: only one thread at a time may wait for a process
+        for server in servers:
+            server.memory.system.kill()
+        for thread in threads:
+            thread.join()
+        raise
 
 
 def _found(stage: Stage, trial: Apart, tally: _Tally) -> dict[_Text, int]:

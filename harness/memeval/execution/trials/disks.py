@@ -122,6 +122,24 @@ def require_disk() -> None:
         raise NotApplicable(f"a power cut cannot be made here: {reason}.", remedy="Run it as root on Linux.")
 
 
+@functools.cache
+def why_no_mount() -> str | None:
+    """Return why no file system can be mounted on this machine, as a clause; ``None`` if one can."""
+    if os.uname().sysname != "Linux" or os.geteuid() != 0:
+        return "it needs root on Linux"
+    try:
+        with tempfile.TemporaryDirectory(prefix="memeval-disk-") as folder, small_disk(Path(folder), 1):
+            return None
+    except (BadInput, OSError) as error:
+        return f"a file system in memory cannot be mounted ({error})"
+
+
+def require_mount() -> None:
+    """Raise ``NotApplicable`` if no small disk can be made here."""
+    if reason := why_no_mount():
+        raise NotApplicable(f"a full disk cannot be made here: {reason}.", remedy="Run it as root on Linux.")
+
+
 @contextlib.contextmanager
 def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
     """Mount a small file system in memory; yield its folder."""

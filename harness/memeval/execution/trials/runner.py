@@ -12,18 +12,21 @@ from memeval.execution.secrets import redact
 from memeval.execution.steps import FinishedItems, ScenarioWork
 from memeval.execution.trials.apart import apart
 from memeval.execution.trials.crash import crash
+from memeval.execution.trials.disk_faults import disk_fault
 from memeval.execution.trials.freshness import freshness
 from memeval.execution.trials.growth import growth
 from memeval.execution.trials.stage import Stage
 from memeval.records.base import Record
 from memeval.records.response import Outcome, Response, Timings
 from memeval.records.trials import Crash, Trial
+from memeval.records.trials_of_disks import DiskFault
 from memeval.records.trials_of_use import Apart, Freshness, Growth
 from memeval.systems.errors import SystemFailure
 from memeval.systems.process import SystemProcess
 
 TRIALS: dict[type[Trial], Callable[[Any, Stage], Record]] = {
     Crash: crash,
+    DiskFault: disk_fault,
     Freshness: freshness,
     Apart: apart,
     Growth: growth,

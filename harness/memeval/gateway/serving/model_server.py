@@ -20,6 +20,7 @@ from memeval.gateway.serving.fields import Fields, Refusal
 from memeval.gateway.serving.forwarding import Forwarder
 from memeval.gateway.serving.hosts import HostRoute
 from memeval.gateway.serving.model_endpoint import TOKEN_PREFIX, ModelEndpoint, PassCounts
+from memeval.gateway.serving.slow_replies import JSON, SlowReply
 from memeval.gateway.stops import MakesSystemCalls
 from memeval.records.call import Call, Caller, ModelRequest, Phase, Traffic
 from memeval.records.errors import BadInput, MemevalError
@@ -178,16 +179,22 @@ class ModelServer:
         arrived_in, phase = endpoint.current, endpoint.phase
         async with endpoint.slots:
             exchange = kind(Fields(_parsed(await _body(request))))
-            with endpoint.waiting() as made:
-                call = await self._call(exchange, arrived_in, phase)
-                if call.request.model not in self._local:  # the speed of this machine is not the system's fault
-                    made.append(call)
-            if call.error is not None:
-                raise Refusal(502, f"The model gave no usable reply. {call.error}")
-            if exchange.streamed:
-                text = "".join(exchange.events(call))
-                return web.Response(text=text, content_type=exchange.stream_type)
-            return _json(exchange.whole(call))
+            local = exchange.body["model"] in self._local
+            reply = SlowReply(request, exchange.stream_type if exchange.streamed else JSON, patient=local)
+            try:
+                with endpoint.waiting() as made:
+                    call = await reply.awaited(self._call(exchange, arrived_in, phase))
+                    if not local:  # the speed of this machine is not the system's fault
+                        made.append(call)
+                if call.error is not None:
+                    raise Refusal(502, f"The model gave no usable reply. {call.error}")
+                if exchange.streamed:
+                    return await reply.finished("".join(exchange.events(call)).encode())
+                return await reply.finished(json.dumps(exchange.whole(call)).encode())
+            except Refusal:
+                if (begun := reply.broken_off()) is not None:
+                    return begun
+                raise
 
     async def _forward(self, endpoint: ModelEndpoint, path: str, request: web.BaseRequest) -> web.StreamResponse:
         counts, phase = endpoint.current, endpoint.phase
