@@ -15,9 +15,10 @@ from memeval.archive.histories import (
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, find_run, history_runs, sealed_runs
 from memeval.evaluation.verify.checks.files import check_files
+from memeval.leaderboard.baselines import check_run
 from memeval.leaderboard.board import build_board
-from memeval.leaderboard.series import history_of
 from memeval.records.base import digest_of
+from memeval.records.check import GateStatus
 from memeval.records.errors import BadInput
 from memeval.records.history import (
     MeasuredVersion,
@@ -27,6 +28,7 @@ from memeval.records.history import (
     VersionOutcome,
     VersionRun,
 )
+from memeval.records.settings import CheckSettings
 from memeval.records.submission import Product
 from tests.support.runs import edit_head, make_run
 
@@ -93,14 +95,12 @@ def test_a_board_does_not_change_when_runs_of_released_versions_are_added(tmp_pa
         make_run(tmp_path, slug, {"kept": right})
     before = sealed_runs(tmp_path)
     board = build_board(before, Ledger(tmp_path))
-    old = run_of_version(tmp_path, "1.0", 50, 20)
+    run_of_version(tmp_path, "1.0", 50, 20)
     assert [folder.path for folder in sealed_runs(tmp_path)] == [folder.path for folder in before]
     with_all = build_board([*sealed_runs(tmp_path), *history_runs(tmp_path)], Ledger(tmp_path))
     assert [(row.run.run_id, row.standing, row.rank) for row in with_all.runs] == [
         (row.run.run_id, row.standing, row.rank) for row in board.runs
     ]
-    lines = history_of(folder.run for folder in [*before, old]).series
-    assert {run.run_id for line in lines for run in line.runs} == {folder.run.run_id for folder in before}
 
 
 def test_a_run_of_a_released_version_is_found_by_its_id(tmp_path: Path) -> None:
@@ -144,3 +144,16 @@ def test_verify_refuses_a_run_of_another_version_or_in_another_place(tmp_path: P
     moved.parent.mkdir(parents=True)
     edit_head(right, product_version=other.data()).path.rename(moved)
     assert any("belongs in history/acme/1.0" in finding.problem for finding in check_files(RunFolder(moved)).findings)
+
+
+def test_a_run_is_checked_against_the_last_released_version(tmp_path: Path) -> None:
+    old, new = run_of_version(tmp_path, "1.0", 10, 1), run_of_version(tmp_path, "2.0", 45, 2)
+    write_history(tmp_path, history(measured(old), measured(new)))
+    proposed = make_run(tmp_path, "acme", {"kept": 5}, version="3.0")
+    checked = check_run(proposed, tmp_path, CheckSettings(), "last-version")
+    assert checked.baseline is not None
+    assert (checked.baseline.kind, checked.baseline.runs) == ("last-version", (new.run.run_id,))
+    assert checked.status is GateStatus.REGRESSION
+    other = make_run(tmp_path, "beta", {"kept": 5})
+    with pytest.raises(BadInput, match="no released version of 'beta' was measured on this track"):
+        check_run(other, tmp_path, CheckSettings(), "last-version")

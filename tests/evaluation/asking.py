@@ -84,9 +84,9 @@ class PickyServer(ModelServer):
         return self.fault if name in self._refused else super()._fault(name)
 
 
-def benchmark_session() -> BenchmarkSession:
-    """Return a session of the tiny benchmark with four items."""
-    return BenchmarkSession.open(TinyBenchmark(4))
+def benchmark_session(scenarios: int = 4) -> BenchmarkSession:
+    """Return a session of the tiny benchmark with an item in each scenario."""
+    return BenchmarkSession.open(TinyBenchmark(scenarios))
 
 
 def judge(named: str = JUDGE) -> ChosenJudge:

@@ -23,7 +23,7 @@ from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.reading import Reader
 from memeval.records.base import Digest, digest_bytes, digest_of
-from memeval.records.benchmark import Errata, ErratumAction, ProtocolInfo
+from memeval.records.benchmark import BenchmarkInfo, Errata, ErratumAction, ProtocolInfo
 from memeval.records.errors import BadInput
 from memeval.records.run import Run, View
 from memeval.records.scenario import Ingest, Scenario, Step
@@ -78,8 +78,7 @@ class BenchmarkSession:
         memeval's own. ``shipped_errata``: whether to use memeval's own errata if ``errata`` is ``None``.
         """
         info = benchmark.info
-        protocol = _one_of("protocol", protocol, [each.name for each in info.protocols], info.id)
-        tier = _one_of("tier", tier, [each.name for each in info.tiers], info.id)
+        protocol, tier = track_names(info, protocol, tier)
         dataset = benchmark.opened(path, parameters, protocol, tier)
         if isinstance(errata, Path):
             errata = read_errata(errata, dataset.digest)
@@ -292,6 +291,14 @@ def _with_turns(step: Step, turns: frozenset[str]) -> Step:
         return step
     kept = tuple(turn for turn in step.session.turns if turn.turn_id in turns)
     return step.model_copy(update={"session": step.session.model_copy(update={"turns": kept})})
+
+
+def track_names(info: BenchmarkInfo, protocol: str | None, tier: str | None) -> tuple[str, str]:
+    """Return the names of a protocol and a tier; ``None`` is the default. Raises ``BadInput`` if one does not exist."""
+    return (
+        _one_of("protocol", protocol, [each.name for each in info.protocols], info.id),
+        _one_of("tier", tier, [each.name for each in info.tiers], info.id),
+    )
 
 
 def _one_of(kind: str, name: str | None, names: Sequence[str], benchmark: str) -> str:

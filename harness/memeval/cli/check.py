@@ -33,8 +33,9 @@ def check(
         str | None,
         typer.Option(
             "--baseline",
-            metavar="RUN|last-N",
-            help="A run, or the last N accepted runs of the same system on the same track. Default: last-5.",
+            metavar="RUN|last-N|last-version",
+            help="A run, the last N accepted runs of the same system on the same track, or the last released version "
+            "that memeval history measured. Default: last-5.",
         ),
     ] = None,
     results: Results = DEFAULT_RESULTS,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from memeval.archive.histories import history_of_system, measured_runs
 from memeval.archive.ledger import Ledger
 from memeval.archive.remote.automatic import fetch_missing
 from memeval.archive.runs import RunFolder, find_run
@@ -21,6 +22,9 @@ from memeval.records.track import differing_parts
 
 LAST = re.compile(r"last-([1-9][0-9]{0,2})")
 
+LAST_VERSION = "last-version"
+"""The baseline of the last released version of the product; see ``memeval history``."""
+
 REGRESSED = "regression accepted ("
 
 LEAST_DRIFT = 8
@@ -33,8 +37,9 @@ def check_run(
     """Compare a run with its baseline. Rows that are only in the archive are fetched.
 
     ``results``: the results folder with the ledger and the accepted runs. ``settings``: thresholds, and the number of
-    baseline runs. ``baseline``: ``last-N`` for the last N accepted runs, or a run by folder or id; ``None`` for the
-    number in the settings. Raises ``BadInput`` if the baseline does not exist or is on another track, or a run is
+    baseline runs. ``baseline``: ``last-N`` for the last N accepted runs, ``last-version`` for the run of the last
+    released version, or a run by folder or id; ``None`` for the number in the settings. Raises ``BadInput`` if
+    the baseline does not exist or is on another track, or a run is
     damaged or lacks rows.
     """
     entries = Ledger(results).entries()
@@ -46,12 +51,14 @@ def check_run(
         accepted = _accepted_before(folder, results, entries, notes)
         found, thin = accepted[: int(last[1])], len(accepted) < int(last[1])
     else:
-        found, thin = [_named(folder, find_run(results, wanted), entries, notes)], False
+        other = _last_version(folder, results) if wanted == LAST_VERSION else find_run(results, wanted)
+        found, thin = [_named(folder, other, entries, notes)], False
     others = _comparisons(folder, results, settings, entries, accepted, found, notes)
     # What is still missing of the baseline is an error where it is read.
     needed = (folder, *found, *(each for other in others for each in other.runs))
     fetch_missing({each.path: each for each in needed}.values())
     current, run = read_measured(folder), folder.run
+    kind = wanted if last or wanted == LAST_VERSION else "run"
     level = settings.significance_percent / 100 / (1 + len(others))
     metrics = check_metrics(current, [read_measured(each) for each in found], settings, level) if found else ()
     comparisons = tuple(filter(None, (_compared(other, current, settings, level, notes) for other in others)))
@@ -64,7 +71,11 @@ def check_run(
         protocol=run.track.protocol,
         track_id=run.track_id,
         status=status_of(everything) if found else GateStatus.NO_BASELINE,
-        baseline=Baseline(kind=wanted if last else "run", runs=tuple(each.run.run_id for each in found), thin=thin)
+        baseline=Baseline(
+            kind=kind,
+            runs=tuple(each.run.run_id for each in found),
+            thin=thin,
+        )
         if found
         else None,
         metrics=metrics,
@@ -192,6 +203,23 @@ def _accepted_before(
     if not found and elsewhere is not None:
         parts = ", ".join(_differing(run, elsewhere.run))
         notes.append(f"The last accepted run, {elsewhere.run.run_id}, is on another track. Different: {parts}.")
+    return found
+
+
+def _last_version(folder: RunFolder, results: Path) -> RunFolder:
+    """Return the run of the last released version on the same track. Raises ``BadInput`` if there is none."""
+    run = folder.run
+    slug, track = run.system.slug, run.track
+    history = history_of_system(results, slug)
+    found = None
+    for _version, _made, other in measured_runs(results, history) if history else ():
+        if other is not None and other.run.track_id == run.track_id and other.run.run_id != run.run_id:
+            found = other
+    if found is None:
+        command = f"memeval history {slug} --last 1 --benchmark {track.benchmark}/{track.protocol}/{track.tier}"
+        raise BadInput(
+            f"no released version of '{slug}' was measured on this track.", where=results, remedy=f"Run: {command}."
+        )
     return found
 
 

@@ -31,3 +31,6 @@ class BesideTimes(Record):
     """Time to ingest the conversation and to finish indexing it, by repeat."""
     search: tuple[PairedSeconds, ...] = Field(min_length=1)
     """Time to answer all questions, without the reader's, by repeat."""
+    fastest: tuple[PairedSeconds, ...] = ()
+    """By question, the shortest time of all repeats: other work on the machine makes a time longer, never shorter.
+    Empty in runs from before it was kept."""

@@ -47,8 +47,6 @@ class VersionOutcome(StrEnum):
 
     RAN = "ran"
     """At least one benchmark has a run."""
-    YANKED = "yanked"
-    """Its author withdrew it, and no option named it."""
     NOT_RESOLVED = "not resolved"
     """No set of packages fits it, not even of later days."""
     NOT_INSTALLED = "not installed"
@@ -85,6 +83,8 @@ class MeasuredVersion(Record):
     """What happened to it."""
     reason: str | None = None
     """Why there is no run, in a sentence; ``None`` if it ran."""
+    yanked: str | None = None
+    """Why its author withdrew it, blank without a reason; ``None`` if it was not withdrawn."""
     form: str | None = None
     """The file of the adapter for this version; ``None`` if it was not reached."""
     lock: Digest | None = None

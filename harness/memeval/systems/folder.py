@@ -28,6 +28,10 @@ LEFT_OUT = frozenset(
 )
 """Files and folders of tools, which are not part of a submission."""
 
+PAST, PAST_FILE = "history", "history.toml"
+"""The folder of a submission that says how its old versions are run, with its file. It is no part of what runs today,
+so it is left out of every digest, and no run can read it."""
+
 BUILT = frozenset({"node_modules", "venv", "site-packages"})
 """Folders that installers make. They are never submitted."""
 
@@ -42,7 +46,13 @@ _INVALID = re.compile(r'[<>:"|?*\\]')
 
 def uncovered_folders(folder: Path) -> tuple[Path, ...]:
     """Return the subfolders that are not part of a submission, such as ``.git``: no digest covers them."""
-    return tuple(path for name in sorted(LEFT_OUT) for path in folder.rglob(name) if path.is_dir())
+    past = (folder / PAST,) if _is_past(folder / PAST, "") else ()
+    return (*past, *(path for name in sorted(LEFT_OUT) for path in folder.rglob(name) if path.is_dir()))
+
+
+def _is_past(path: Path, below: str) -> bool:
+    """Return whether a path is the folder about old versions. ``below``: the folder around it, inside a submission."""
+    return not below and path.name == PAST and (path / PAST_FILE).is_file()
 
 
 def examined_files(folder: Path) -> tuple[dict[str, Path], list[BadInput]]:
@@ -101,7 +111,7 @@ def _walk(folder: Path, below: str, depth: int) -> Iterator[tuple[str, Path, Bad
         yield below, folder, BadInput(f"cannot be read ({error.strerror}).", where=visible(str(folder)))
         return
     for path in entries:
-        if path.name in LEFT_OUT:
+        if path.name in LEFT_OUT or _is_past(path, below):
             continue
         mode = path.lstat().st_mode
         inside = below + path.name

@@ -36,7 +36,6 @@ from memeval.records.response import Outcome
 from memeval.records.track import Limits
 from memeval.systems.source import SystemSource, file_source
 from tests.evaluation.asking import benchmark_session, options, searching_system
-from tests.support.stand_ins.xllamacpp import SLOW_SECONDS
 from tests.support.tiny_model import NAME, gguf, pin, stand_in
 
 LOCAL = f"local:{NAME}"
@@ -292,20 +291,34 @@ def test_an_estimate_has_the_readers_limit_one_call_at_a_time_and_the_speed_of_a
     assert after.basis == f"median of run {made.run.run_id}"
 
 
-def test_the_time_of_a_slow_model_and_of_its_queue_is_not_the_systems(tmp_path: Path) -> None:
-    limits = Limits(take_in_seconds=1.0)
-    made = run_system(calling(tmp_path, "SLOW"), benchmark_session(), chosen(tmp_path, reader=None, limits=limits))
+def test_the_time_of_a_slow_model_and_of_its_queue_is_not_the_systems(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("STAND_IN_SECONDS", "3")
+    chosen_limits = chosen(tmp_path, reader=None, limits=Limits(take_in_seconds=2.0))
+    made = run_system(calling(tmp_path, "SLOW"), benchmark_session(2), chosen_limits)
     assert {(row.outcome, row.error) for row in made.responses()} == {(Outcome.OK, None)}
     usage = made.run.usage[Phase.INGEST]
-    assert usage.service is not None and usage.service.p50 > SLOW_SECONDS > limits.take_in_seconds
-    assert usage.queue is not None and usage.queue.p95 > limits.take_in_seconds, "two scenarios share the server"
+    assert usage.service is not None and usage.service.p50 > 2
+    assert usage.queue is not None and usage.queue.p95 > 2, "two scenarios share the server"
 
 
 def test_a_systems_client_does_not_give_up_on_a_slow_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(slow_replies, "BLANK_SECONDS", 0.1)
-    source = calling(tmp_path, "SLOW", patience=SLOW_SECONDS / 2)
-    made = run_system(source, benchmark_session(), chosen(tmp_path, reader=None))
+    monkeypatch.setenv("STAND_IN_SECONDS", "5")
+    source = calling(tmp_path, "SLOW", patience=4)
+    made = run_system(source, benchmark_session(scenarios=1), chosen(tmp_path, reader=None))
     assert {(row.outcome, row.error) for row in made.responses()} == {(Outcome.OK, None)}
+
+
+def test_a_client_that_is_gone_before_the_first_blank_is_an_error_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(slow_replies, "BLANK_SECONDS", 0.3)
+    source = calling(tmp_path, "SLOW", patience=0.1)
+    made = run_system(source, benchmark_session(), chosen(tmp_path, reader=None))
+    assert {row.outcome for row in made.responses()} == {Outcome.ADAPTER_ERROR}
+    assert all("timed out" in str(row.error) for row in made.responses())
 
 
 def test_a_slow_call_that_fails_in_the_end_fails_for_the_system_too(

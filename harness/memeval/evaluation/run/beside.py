@@ -1,5 +1,6 @@
 """Measures the times of a system beside a control, so that runs of different days and machines can be compared."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -24,6 +25,9 @@ from memeval.systems.source import control_source
 
 CONTROL = "bm25"
 REPEATS = 5
+
+MOST_QUESTIONS = 40
+"""Further questions of the conversation are not asked."""
 
 LEAST_QUESTIONS = 20
 """The shortest conversation with this many questions is measured, or else the one with most questions."""
@@ -58,6 +62,7 @@ def times_beside(
     work = _conversation(benchmark_session, items)
     control = prepare(control_source(all_controls()[CONTROL]), setup, note)
     found: list[tuple[Seconds, Seconds]] = []
+    fastest: tuple[dict[str, float], dict[str, float]] = {}, {}
     with system_instances(control, limits, models) as new_control, ExitStack() as stack:
         runners = []
         for instance in (new_instance(_ignored), new_control(_ignored)):
@@ -70,12 +75,16 @@ def times_beside(
                 return None
             if number:  # the first time, both load what they need
                 found.append((_seconds(rows[0]), _seconds(rows[1])))
+                for shortest, responses in zip(fastest, rows, strict=True):
+                    for row in responses:
+                        shortest[row.question_id] = min(shortest.get(row.question_id, math.inf), _search_seconds(row))
     return BesideTimes(
         control=CONTROL,
         sessions=sum(isinstance(step, Ingest | Retain) for step in work.scenario.steps),
         questions=sum(len(questions) for questions in work.items.values()),
         ingest=tuple(_pair(one.ingest, two.ingest) for one, two in found),
         search=tuple(_pair(one.search, two.search) for one, two in found),
+        fastest=tuple(_pair(seconds, fastest[1][question]) for question, seconds in fastest[0].items()),
     )
 
 
@@ -89,7 +98,7 @@ def _conversation(benchmark_session: BenchmarkSession, items: Sequence[ItemKey])
         questions[key.scenario_id] += len(key.question_ids)
     long = [each for each in questions.items() if each[1] >= LEAST_QUESTIONS]
     chosen = min(long, key=lambda each: each[1]) if long else max(questions.items(), key=lambda each: each[1])
-    wanted = [key for key in items if key.scenario_id == chosen[0]]
+    wanted = [key for key in items if key.scenario_id == chosen[0]][:MOST_QUESTIONS]
     return benchmark_session.works(wanted, View.ALL, {})[0]
 
 
@@ -117,8 +126,13 @@ def _seconds(rows: Sequence[Response]) -> Seconds:
     times = [row.timings for row in rows]
     return Seconds(
         ingest=sum((each.take_in_seconds or 0.0) + (each.settle_seconds or 0.0) for each in times),
-        search=sum((each.ask_seconds if each.search_seconds is None else each.search_seconds) or 0.0 for each in times),
+        search=sum(map(_search_seconds, rows)),
     )
+
+
+def _search_seconds(row: Response) -> float:
+    times = row.timings
+    return (times.ask_seconds if times.search_seconds is None else times.search_seconds) or 0.0
 
 
 def _pair(system: float, control: float) -> PairedSeconds:

@@ -58,6 +58,7 @@ class SlowReply:
         if self._blank is None:
             return
         if self._begun is None:
-            self._begun = web.StreamResponse(headers={"Content-Type": f"{self._type}; charset=utf-8"})
-            await self._begun.prepare(self._request)
+            begun = web.StreamResponse(headers={"Content-Type": f"{self._type}; charset=utf-8"})
+            await begun.prepare(self._request)
+            self._begun = begun
         await self._begun.write(self._blank)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memeval.records.base import digest_of
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, MemevalError
 from memeval.systems.channel import visible
 from memeval.systems.environments.python_lock import PACKAGE, PACKAGE_LOCK, Pin, Script, read_pins, write_pins
 from memeval.systems.environments.tools import (
@@ -28,6 +28,8 @@ from memeval.systems.environments.tools import (
 
 COMPILE_AGAIN = "Compile the lock again, with all dependencies."
 OFFLINE = "Connect to the network, or set a reachable index (PIP_INDEX_URL, UV_DEFAULT_INDEX)."
+NPM_NEEDS_NETWORK = "Connect to the network."
+FREE_DISK = "Free disk space, or set another folder with MEMEVAL_CACHE."
 
 PYTHON_REFUSALS: tuple[tuple[str, str, str], ...] = (
     (
@@ -124,7 +126,7 @@ def npm_refusal(failure: ToolFailed, tool: Installer, where: Path, lock: Mapping
     if code == "ENOSPC" or "No space left on device" in output:
         return disk_full(where)
     if code in NPM_OFFLINE:
-        return BadInput("the package registry cannot be reached.", where=where, remedy="Connect to the network.")
+        return BadInput("the package registry cannot be reached.", where=where, remedy=NPM_NEEDS_NETWORK)
     if code in NPM_REFUSALS:
         sentence, remedy = NPM_REFUSALS[code]
         name = _npm_name(output, lock)
@@ -147,8 +149,13 @@ def disk_full(where: object) -> BadInput:
     return BadInput(
         "the disk is full, so the environment cannot be built.",
         where=where,
-        remedy="Free disk space, or set another folder with MEMEVAL_CACHE.",
+        remedy=FREE_DISK,
     )
+
+
+def is_of_the_machine(error: MemevalError) -> bool:
+    """Return whether an error says nothing about the packages: the disk is full, or no index can be reached."""
+    return error.remedy in (OFFLINE, NPM_NEEDS_NETWORK, FREE_DISK)
 
 
 def error_line(output: str) -> str:

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 SLOW_SECONDS = 1.2
+"""Seconds of a slow answer, unless ``STAND_IN_SECONDS`` in the environment says others."""
 
 BUILD_INFO = {"build": "stand-in"}
 
@@ -89,7 +90,7 @@ class Server:
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         if "SLOW" in said.split():
-            time.sleep(SLOW_SECONDS)
+            time.sleep(float(os.environ.get("STAND_IN_SECONDS", SLOW_SECONDS)))
         if "DIE" in said.split():
             os.kill(os.getpid(), signal.SIGKILL)
         if len(prompt) > self.params.n_ctx:
