@@ -361,7 +361,8 @@ def test_items_are_walked_by_keys_and_buttons_and_the_address_follows(wide: Visi
 
 
 def test_a_long_list_of_items_grows_where_it_is_scrolled_and_up_to_the_open_item(alone: Visit, site: Built) -> None:
-    alone.host.replace("assets/js/items.js", lambda data: data.replace(b"STEP = 100", b"STEP = 12"))
+    script = site.read("assets/js/items.js").replace("STEP = 100", "STEP = 12")
+    alone.page.route("**/items.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
     page = alone.go(f"items/?run={shown(site, 'acme')}")
     entries = page.locator(".mv-list li")
     expect(page.locator(".mv-list a[aria-current]")).to_be_visible()
