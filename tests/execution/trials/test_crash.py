@@ -1,5 +1,7 @@
 """Trials of crashes with real processes: each control loses what it should, and nothing else."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -137,3 +139,15 @@ def test_a_system_that_fails_before_the_fault_fails_the_trial(tmp_path: Path) ->
     launch = replace(launch, file=write(tmp_path, launch.file.read_text().replace("REOPEN", "pass")))
     with pytest.raises(SystemFailure, match="No space"):
         list(observed(launch, trial(CrashFault.KILL)))
+
+
+@needs_disk
+def test_a_disk_is_unmounted_when_memeval_ends_during_a_trial(tmp_path: Path) -> None:
+    code = f"""
+from pathlib import Path
+from memeval.execution.trials.disks import CutDisk
+CutDisk(Path({str(tmp_path)!r}), megabytes=64).__enter__()
+raise SystemExit(3)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 3
+    assert str(tmp_path) not in Path("/proc/self/mounts").read_text()

@@ -5,6 +5,7 @@ copy of the file therefore has what a disk would have after a power cut. A copy 
 again.
 """
 
+import atexit
 import contextlib
 import functools
 import os
@@ -52,7 +53,7 @@ class CutDisk:
 
     def __exit__(self, *error: object) -> None:
         with contextlib.suppress(BadInput):
-            self._unmount()
+            _unmount(self.path)
         self._image.unlink(missing_ok=True)
 
     def sync(self) -> None:
@@ -75,11 +76,12 @@ class CutDisk:
                 break
         else:
             raise BadInput("the disk of a trial was written to without end.", where=self._image)
-        self._unmount()
+        _unmount(self.path)
         copy.replace(self._image)
         self._mount()
 
     def _mount(self) -> None:
+        _MOUNTED.add(self.path)
         _run("mount", "-o", self._options, str(self._image), str(self.path))
         mounted = (line.split() for line in Path("/proc/self/mounts").read_text("utf-8").splitlines())
         self._device = next(line[0] for line in mounted if line[1] == str(self.path.resolve()))
@@ -88,13 +90,6 @@ class CutDisk:
         """Return how much the loop device has written, and what is under way."""
         fields = Path("/sys/block", Path(self._device).name, "stat").read_text("utf-8").split()
         return fields[4], fields[6], fields[8]
-
-    def _unmount(self) -> None:
-        for _ in range(50):  # a process that was killed may still be on its way out
-            if subprocess.run(["umount", self.path], capture_output=True, check=False).returncode == 0:
-                return
-            time.sleep(0.1)
-        _run("umount", "-l", str(self.path))
 
 
 @functools.cache
@@ -145,14 +140,34 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
     """Mount a small file system in memory; yield its folder."""
     path = folder / "small"
     path.mkdir()
+    _MOUNTED.add(path)
     _run("mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(path))
     try:
         yield path
     finally:
-        for _ in range(50):
-            if subprocess.run(["umount", path], capture_output=True, check=False).returncode == 0:
-                break
-            time.sleep(0.1)
+        _unmount(path)
+
+
+_MOUNTED: set[Path] = set()
+"""Where disks of trials are mounted now."""
+
+
+def _unmount(path: Path) -> None:
+    """Unmount a disk; if a process still uses it after five seconds, detach it."""
+    for _ in range(50):  # a process that was killed may still be on its way out
+        if subprocess.run(["umount", path], capture_output=True, check=False).returncode == 0:
+            break
+        time.sleep(0.1)
+    else:
+        _run("umount", "-l", str(path))
+    _MOUNTED.discard(path)
+
+
+@atexit.register
+def _unmount_all() -> None:
+    """Detach what is still mounted when memeval ends in the middle of a trial."""
+    for path in _MOUNTED:
+        subprocess.run(["umount", "-l", path], capture_output=True, check=False)
 
 
 def _run(*command: str) -> None:
