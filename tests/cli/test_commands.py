@@ -167,6 +167,8 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
         (("run", "no-memory", *SMALL, "--reader", "me"), "there is no reader 'me'"),
         (("run", "bm25", *SMALL, "--reader", "native"), "has no method 'query'"),
         (("run", "no-memory", *SMALL, "--limit", "0"), "--limit is 0"),
+        (("run", "no-memory", *SMALL, "--max-refusals", "-1"), "--max-refusals"),
+        (("run", "no-memory", *SMALL, "--max-refusals", "x"), "--max-refusals"),
         (("run", "no-memory", *SMALL, "--repeat", "0"), "--repeat is 0"),
         (("run", "no-memory", "--sandbox", "docker"), "'--sandbox': 'docker' is not one of"),
         (

@@ -124,9 +124,14 @@ def test_thinking_is_removed_once_and_text_without_it_is_unchanged(text: str) ->
         *("<|channel|>" * 150_000, "<|channel|>x<|message|>" * 80_000, "<think>" * 250_000, "</think>" * 200_000),
         *("analysisx" + "assistantfina" * 150_000, "<think></think>" + "<answer>" * 200_000),
         *(f"<think></think>x{('</answer>' + ' ' * 990) * 1_900}x", f"<think>a</think>{chr(10) * 1_900_000}"),
+        *(
+            f"{part}{sign}" * 100_000
+            for part in ("<", "[", "```think", "<think ", "&lt;think", "analysis")
+            for sign in ("", " ")
+        ),
         *("Here is my thought process:" + "Here is my response" * 90_000, f"<|channel|>{'a' * 1_900_000}"),
     ],
-    ids=range(10),
+    ids=range(22),
 )
 def test_a_hostile_text_is_read_fast(text: str) -> None:
     began = time.monotonic()

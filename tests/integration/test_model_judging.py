@@ -90,16 +90,6 @@ def test_no_fault_of_a_server_changes_a_verdict_or_is_paid_for_twice(answered: P
     assert Counter(grade.state for grade in judged(rough).grades()) == {GradeState.GRADED: ITEMS}
 
 
-def test_requests_that_never_get_through_are_errors_of_the_judge_and_no_verdicts(place: Path) -> None:
-    with ModelServer(faults={"400": 0.2}, most_faults=None) as server:
-        said = regrade(place, server.url)
-    assert said.code == ExitCode.DONE, said.err
-    states = Counter(grade.state for grade in judged(place).grades())
-    assert set(states) == {GradeState.GRADED, GradeState.JUDGE_ERROR}
-    assert states[GradeState.JUDGE_ERROR] == server.faulted["400"] == judged(place).run.scores.overall.errors
-    assert memeval("reproduce", "results", where=place).code == ExitCode.DONE
-
-
 def test_a_server_killed_halfway_costs_no_judgment_twice_and_is_not_needed_afterwards(place: Path) -> None:
     slow = ("--latency", "0.1")
     with ServerProcess(*slow) as server:
@@ -226,25 +216,6 @@ def test_a_key_that_the_provider_gives_back_is_on_no_record(place: Path) -> None
     assert not list(holding(KEY, place)) and KEY not in said.err + said.out
 
 
-NO_VERDICTS = ("Yesterday", "yes and no", "")
-
-
-def test_a_reply_that_is_no_verdict_is_asked_for_once_more_and_then_an_error(place: Path) -> None:
-    def answer(body: dict[str, Any]) -> str:
-        return NO_VERDICTS[int(digest(body), 16) % len(NO_VERDICTS)]
-
-    with ModelServer(answer=answer) as server:
-        said = regrade(place, server.url)
-    assert said.code == ExitCode.DONE, said.err
-    assert {answer(body) for body in server.bodies} == set(NO_VERDICTS)
-    run = judged(place)
-    grades = [grade for grade in run.grades() if grade.judgment_key is not None]
-    assert {(grade.state, grade.verdict) for grade in grades} == {(GradeState.UNPARSED, None)}
-    assert run.run.scores.overall.errors == len(grades) == JUDGED
-    assert len(list(run.judgments())) == server.requests == 2 * JUDGED
-    assert memeval("reproduce", str(run.path), where=place).code == ExitCode.DONE
-
-
 def test_a_reply_of_ten_megabytes_is_not_read_and_fails_its_row_alone(waits: dict[str, Outcome]) -> None:
     said, _server, folder = waits["flood"]
     assert said.code == ExitCode.DONE, said.err
@@ -254,35 +225,3 @@ def test_a_reply_of_ten_megabytes_is_not_read_and_fails_its_row_alone(waits: dic
     assert "larger than 2,000,000 bytes" in (lost.reason or "")
     assert max(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 1_000_000
     assert memeval("reproduce", str(run.path), where=folder).code == ExitCode.DONE
-
-
-def test_without_a_key_nothing_is_run(tmp_path: Path) -> None:
-    said = memeval("run", "no-memory", *SMALL, "--judge", "openai:gpt-4o", where=tmp_path)
-    assert said.code == ExitCode.BAD_INPUT
-    assert "there is no key for the judge's model: MEMEVAL_JUDGE_API_KEY and OPENAI_API_KEY are not set" in said.err
-    assert not list(tmp_path.rglob("run.json")) and not list(tmp_path.rglob("plan.json"))
-
-
-def test_an_endpoint_that_is_not_the_makers_needs_a_label(place: Path) -> None:
-    with ModelServer() as server:
-        said = regrade(place, server.url, judge=("--judge", "openai:gpt-4o"))
-    assert said.code == ExitCode.BAD_INPUT
-    assert "the judge has no label" in said.err and "--judge-label" in said.err
-    assert server.requests == 0
-
-
-def test_a_record_cut_in_the_middle_of_a_line_asks_for_the_lost_judgment_alone(place: Path) -> None:
-    with ModelServer() as server:
-        assert regrade(place, server.url).code == ExitCode.DONE
-        first = judged(place)
-        before = server.requests
-        data = (place / RECORD).read_bytes()
-        start_of_last = data.rstrip(b"\n").rfind(b"\n") + 1
-        (place / RECORD).write_bytes(data[: (start_of_last + len(data)) // 2])
-        said = regrade(place, server.url, "--fresh")
-        assert said.code == ExitCode.DONE, said.err
-    assert server.requests == before + 1
-    second = RunFolder(place / said.folder)
-    assert second.path != first.path
-    assert [grade.to_json() for grade in second.grades()] == [grade.to_json() for grade in first.grades()]
-    assert len(recorded(place)) == JUDGED

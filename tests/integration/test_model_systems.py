@@ -154,13 +154,6 @@ def test_a_submission_that_keeps_nothing_is_refused_before_a_run_pays(tmp_path: 
     assert all(call.scenario_id and not call.scenario_id.startswith("conformance") for call in calls)
 
 
-def test_declared_models_without_a_key_are_refused_before_anything_runs(tmp_path: Path) -> None:
-    said = memeval("run", str(adapter(tmp_path)), *SMALL, "--model", MODEL, where=tmp_path)
-    assert said.code == ExitCode.BAD_INPUT
-    assert "there is no key for the system's model: OPENAI_API_KEY is not set" in said.err
-    assert not list(tmp_path.rglob("plan.json"))
-
-
 def test_a_system_that_asks_without_end_is_ended_and_the_run_goes_on(tmp_path: Path, server: ModelServer) -> None:
     mark = tmp_path / "looped"
     endless = f"""

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.records.errors import ExitCode
 from memeval.records.response import Outcome
@@ -107,9 +105,3 @@ def test_a_model_that_refuses_a_setting_is_judged_with_a_file_of_settings(tmp_pa
     assert "judge/settings" in folder.run.track.prompts and "judge" not in folder.run.seeds
     settings.unlink()
     assert memeval("reproduce", str(folder.path), where=tmp_path).code == ExitCode.DONE
-
-
-@pytest.mark.parametrize("option", ["-1", "x"])
-def test_a_number_of_refusals_that_cannot_be_is_refused(tmp_path: Path, option: str) -> None:
-    said = memeval("run", "no-memory", *SMALL, *JUDGE, "--max-refusals", option, where=tmp_path)
-    assert said.code == ExitCode.BAD_INPUT and "--max-refusals" in said.err

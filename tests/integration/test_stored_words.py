@@ -31,7 +31,8 @@ def rows(text: str) -> Iterator[tuple[str, ...]]:
 def test_no_stored_file_has_words_of_the_source(name: str) -> None:
     session = BenchmarkSession.open(find(name), test_data(FILES[name]).parent)
     stored: set[tuple[str, ...]] = set()
-    for path in (RESULTS / session.benchmark.info.name).rglob("*"):
+    folders = [RESULTS / session.benchmark.info.name, *RESULTS.glob(f"history/*/*/{session.benchmark.info.name}")]
+    for path in (path for folder in folders for path in folder.rglob("*")):
         if path.is_file():
             data = path.read_bytes()
             text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()

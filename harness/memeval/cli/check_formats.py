@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from memeval.cli.shared import aligned
 from memeval.evaluation.submit.proposed_results import harmless
 from memeval.leaderboard.regressions import points_of
 from memeval.records.check import (
@@ -16,6 +17,8 @@ from memeval.records.check import (
 from memeval.systems.channel import visible
 
 HEADINGS = ("", "baseline", "this run", "change", "limit", "p", "result")
+NUMBERS = range(1, len(HEADINGS) - 1)
+"""The columns of numbers, aligned right."""
 
 FAILING = (MetricStatus.REGRESSION, MetricStatus.MISSING)
 WARNING = (MetricStatus.WITHIN_NOISE, MetricStatus.WARNING)
@@ -28,12 +31,12 @@ def text_of(check: RegressionCheck) -> Iterator[str]:
     yield f"{check.system} {check.version}, run {check.run_id}, on {check.benchmark}, protocol {check.protocol}"
     yield from _baseline_lines(check)
     if check.metrics:
-        yield from _aligned([HEADINGS, *(_cells(metric, check) for metric in check.metrics)])
+        yield from aligned([HEADINGS, *(_cells(metric, check) for metric in check.metrics)], NUMBERS)
         yield from (f"  {metric.metric}: {metric.note}" for metric in check.metrics if metric.note)
         yield _method(check)
     for each in check.comparisons:
         yield comparison_of(each)
-        yield from _aligned([HEADINGS, *(_cells(metric, check) for metric in each.metrics)])
+        yield from aligned([HEADINGS, *(_cells(metric, check) for metric in each.metrics)], NUMBERS)
         yield _method_of(each)
     yield verdict_of(check)
 
@@ -185,17 +188,6 @@ def _method_of(comparison: GateComparison) -> str:
     test = "one-sided paired test" if comparison.kind == "drift" else "two-sided paired test of memeval compare"
     tests = len(comparison.metrics)
     return f"p: {test}, corrected for {tests} tests (step-down max-T). A loss counts if p < {comparison.level:.4g}."
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(visible(row[column])) for row in rows) for column in range(len(HEADINGS))]
-    for row in rows:
-        last = len(row) - 1
-        cells = (
-            text.rjust(width) if 0 < column < last else text.ljust(width)
-            for column, (text, width) in enumerate(zip(map(visible, row), widths, strict=True))
-        )
-        yield "  " + "  ".join(cells).rstrip()
 
 
 def annotation(level: str, title: str, message: str) -> str:

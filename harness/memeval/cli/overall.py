@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, percent, print_json, visible
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, percent, print_json, print_table, visible
 from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
@@ -120,10 +120,7 @@ def _print_placed(table: Overall, rows: list[OverallRow]) -> None:
                 "" if stable is None else _range(stable.best, stable.worst),
             ]
         )
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    for line in lines:
-        cells = [text.ljust(width) for text, width in zip(line, widths, strict=True)]
-        print(visible("  " + "  ".join(cells).rstrip()))
+    print_table(lines, right=())
     print("  rank: a range is a tie. The tests do not show which of these ranks the system has.")
     if table.baseline is not None:
         print(f"  vs baseline: against {table.baseline}, the simple baseline with the highest index.")

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -149,15 +149,22 @@ def print_json(value: Any) -> None:
     print(text)
 
 
-def print_table(lines: Sequence[Sequence[str]]) -> None:
-    """Print lines in columns: the first aligned left, the others right."""
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+def aligned(lines: Sequence[Sequence[str]], right: Container[int]) -> Iterator[str]:
+    """Yield lines in columns for a terminal. ``right``: the columns that are aligned right; others are aligned left."""
+    lines = [[visible(text) for text in line] for line in lines]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        first, *others = (
-            text.rjust(width) if column else text.ljust(width)
+        cells = (
+            text.rjust(width) if column in right else text.ljust(width)
             for column, (text, width) in enumerate(zip(line, widths, strict=True))
         )
-        print(visible("  " + "  ".join([first, *others]).rstrip()))
+        yield f"  {'  '.join(cells).rstrip()}"
+
+
+def print_table(lines: Sequence[Sequence[str]], right: Container[int] | None = None) -> None:
+    """Print lines in columns. ``right``: the columns that are aligned right; ``None`` for all but the first."""
+    for line in aligned(lines, range(1, len(lines[0])) if right is None else right):
+        print(line)
 
 
 def counted(number: int, noun: str) -> str:

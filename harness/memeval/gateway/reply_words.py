@@ -55,6 +55,7 @@ class Parts(Record):
 class Thinking(Record):
     """Regular expressions for the marks around thinking in a text."""
 
+    tags: tuple[str, ...]
     opens: tuple[str, ...]
     closes: tuple[str, ...]
     starts: tuple[str, ...]
@@ -63,7 +64,10 @@ class Thinking(Record):
     @cached_property
     def marks(self) -> re.Pattern[str]:
         """Finds a mark that is not quoted; the groups ``open`` and ``close`` tell which."""
-        return re.compile(rf"(?<![`'\"])(?:(?P<open>{'|'.join(self.opens)})|(?P<close>{'|'.join(self.closes)}))", re.I)
+        name = rf"\s?(?:[a-z]+:)?(?:{'|'.join(self.tags)})"
+        opens = "|".join((rf"<{name}(?:\s[^<>\n]{{0,80}})?\s?>", *self.opens))
+        closes = "|".join((rf"<\s?/{name}\s?>", *self.closes))
+        return re.compile(rf"(?<![`'\"])(?:(?P<open>{opens})|(?P<close>{closes}))", re.I)
 
     @cached_property
     def first(self) -> re.Pattern[str]:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from memeval.gateway.reply_words import without_thinking
 from memeval.judging.text import normal, words
-from memeval.judging.thinking import without_thinking
 from memeval.toml import read_words
 
 Lines = tuple[tuple[str, ...], ...]

@@ -8,11 +8,11 @@ import re
 from collections import Counter
 from dataclasses import replace
 
+from memeval.gateway.reply_words import without_thinking
 from memeval.judging.base import Case, Ruling
 from memeval.judging.hedging import hedges, without_echo
 from memeval.judging.references.comparing import Verdict, by_meaning
 from memeval.judging.text import covered, is_read, normal, stated, states, without_framed, words
-from memeval.judging.thinking import without_thinking
 from memeval.keys import Fact, FactsKey, ReferenceKey, ReflectKey, StanceKey, phrases_of
 from memeval.records.grade import Flag, GradeState
 

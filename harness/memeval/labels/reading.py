@@ -1,17 +1,15 @@
 """Reads the labels that readers wrote, and finds the final label of each row."""
 
-import csv
-import io
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from memeval.benchmarks.formats.reading import AnswerFile
+from memeval.benchmarks.formats.simple import table_rows
 from memeval.records.errors import BadInput
 from memeval.records.label import AnswerLabel, LabelReason, Reading, ReadLabel, SampleRow
 
 COLUMNS = ("label_id", "label", "reason", "doubt")
-
-LARGEST = 20_000_000
 
 REASONS: Mapping[AnswerLabel, frozenset[LabelReason]] = {
     AnswerLabel.RIGHT: frozenset({LabelReason.SAME, LabelReason.MORE}),
@@ -29,8 +27,7 @@ def read_labels(paths: Iterable[Path], rows: Sequence[SampleRow], others: frozen
     wanted = {row.label_id for row in rows}
     found: dict[str, ReadLabel] = {}
     for path in paths:
-        for number, cells in _table(path):
-            where = f"{path}:{number}"
+        for where, cells in _table(path):
             label_id = cells["label_id"]
             if label_id in others and label_id not in wanted:
                 continue
@@ -48,27 +45,11 @@ def read_labels(paths: Iterable[Path], rows: Sequence[SampleRow], others: frozen
     return [found[label_id] for label_id in sorted(found)]
 
 
-def _table(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST + 1)
-        text = data.decode("utf-8-sig")
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Name a file of labels.") from None
-    except UnicodeDecodeError:
-        raise BadInput("is not UTF-8.", where=path, remedy="Save the file as UTF-8.") from None
-    if len(data) > LARGEST:
-        raise BadInput(f"has more than {LARGEST:,} bytes.", where=path, remedy="Name a file of labels.")
-    try:
-        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
+def _table(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    for where, cells in table_rows(AnswerFile.open(path).data, path, COLUMNS[0]):
+        if tuple(cells) != COLUMNS:
             raise BadInput(f"the first line must be {','.join(COLUMNS)}.", where=path)
-        for row in reader:
-            if None in row or None in row.values():
-                raise BadInput("the line does not have four cells.", where=f"{path}:{reader.line_num}")
-            yield reader.line_num, row
-    except csv.Error as error:
-        raise BadInput(f"this is not CSV ({error}).", where=path) from None
+        yield where, cells
 
 
 def _label(cells: Mapping[str, str], where: str) -> ReadLabel:

@@ -182,17 +182,6 @@ def test_other_sums_than_the_rows_make_are_found(to_edit: RunFolder, edit: Calla
     assert said in findings(to_edit)
 
 
-def test_a_judgment_that_was_removed_is_named_when_a_run_is_reproduced(to_edit: RunFolder) -> None:
-    run = to_edit
-    key = str(next(iter(run.grades())).judgment_key)
-    edit_rows(
-        run.path / "run.json", "judgments.jsonl", lambda rows: [row for row in rows if row["key"] != key], forge=True
-    )
-    found = differences(run)
-    assert found.startswith(f"{run.file('judgments.jsonl')}: the judgment of tiny-000-q01 by {DATED} is not in")
-    assert key in found
-
-
 def test_an_edited_reply_contradicts_the_stored_verdict(to_edit: RunFolder) -> None:
     run = to_edit
     key = list(run.grades())[1].judgment_key

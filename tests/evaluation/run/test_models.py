@@ -80,6 +80,8 @@ def test_a_dollar_budget_stops_at_a_model_without_a_known_price(tmp_path: Path, 
 def test_a_key_is_asked_for_before_anything_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with models_for(tmp_path, ModelOptions(), on_disk=False) as models:
         models.check_keys([])
+        with pytest.raises(BadInput, match="MEMEVAL_JUDGE_API_KEY and OPENAI_API_KEY are not set"):
+            models.check_keys([Caller.JUDGE])
         for caller in Caller:
             with pytest.raises(BadInput, match=f"there is no key for the {caller}'s model"):
                 models.check_keys([caller])

@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from memeval.gateway.reply_words import without_thinking
 from memeval.judging.text import is_unspaced, plain_characters, with_clock
-from memeval.judging.thinking import without_thinking
 from memeval.keys import ReferenceKey
 
 

@@ -1,4 +1,4 @@
-"""LlamaIndex as a memory, for versions before 0.7: one node a turn in its document store, and its BM25 retriever."""
+"""LlamaIndex as a memory, for versions before 0.6: one node a turn in its document store, and its BM25 retriever."""
 
 from __future__ import annotations
 
