@@ -15,7 +15,7 @@ from memeval.statistics.overall import half_widths, index_tests
 from memeval.statistics.ranks import ALPHA
 
 BENCHMARKS = ("beliefs@2", "deepmemeval@1", "locomo@1")
-"""The benchmarks of the suite ``retrieval@1``: 260, 50 and 10 clusters."""
+"""Clusters of Beliefs, DeepMemEval and LoCoMo: 260, 50 and 10."""
 
 SYSTEMS = 11
 SEED = 2027

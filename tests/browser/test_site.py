@@ -360,6 +360,32 @@ def test_items_are_walked_by_keys_and_buttons_and_the_address_follows(wide: Visi
     expect(title).to_have_text("noise-resistance-00")
 
 
+def test_a_long_list_of_items_grows_where_it_is_scrolled_and_up_to_the_open_item(alone: Visit, site: Built) -> None:
+    script = site.read("assets/js/items.js").replace("STEP = 100", "STEP = 12")
+    alone.page.route("**/items.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+    page = alone.go(f"items/?run={shown(site, 'acme')}")
+    entries = page.locator(".mv-list li")
+    expect(page.locator(".mv-list a[aria-current]")).to_be_visible()
+    assert 0 < entries.count() < 60
+    for _step in range(8):
+        page.locator(".mv-list").evaluate("list => list.scrollTo(0, list.scrollHeight)")
+        page.wait_for_timeout(100)
+    expect(entries).to_have_count(60)
+    page.keyboard.press("j")
+    expect(page.locator(".mv-list a[aria-current]")).to_have_text(re.compile("belief-update-01"))
+    page = alone.go(f"items/?run={shown(site, 'acme')}#q=noise-resistance-09")
+    expect(page.locator(".mv-list a[aria-current]")).to_be_in_viewport()
+
+
+def test_on_a_phone_the_open_item_comes_before_the_list(wide: Visit, site: Built) -> None:
+    wide.resize({"width": 375, "height": 812})
+    page = wide.go(f"items/?run={shown(site, 'acme')}")
+    expect(page.locator(".mv-item .mv-said").first).to_be_in_viewport()
+    expect(page.locator(".mv-list")).to_be_hidden()
+    page.locator("summary", has_text="Filters and list").click()
+    expect(page.locator(".mv-list li")).to_have_count(60)
+
+
 def test_the_position_of_an_item_counts_the_filtered_items(wide: Visit, site: Built) -> None:
     page = wide.go(f"items/?run={shown(site, 'acme')}")
     position = page.locator(".mv-move")

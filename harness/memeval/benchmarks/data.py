@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,14 +94,15 @@ def packed_or_plain(path: Path) -> Path | None:
     return next((each for each in (path, path.with_name(path.name + ".gz")) if each.is_file()), None)
 
 
-def unpacked(file: Path, largest: int, remedy: str) -> bytes:
+def unpacked(file: Path, largest: int, remedy: str, content: bytes | None = None) -> bytes:
     """Return the bytes of a file, unpacked if its first bytes say that it is gzip.
 
     Raises ``BadInput``: the file is unreadable, damaged or too large. ``largest``: largest accepted size, unpacked, in
-    bytes. ``remedy``: what to do about a file that is not usable, as a sentence.
+    bytes. ``remedy``: what to do about a file that is not usable, as a sentence. ``content``: its bytes, if it is not
+    on disk yet.
     """
     try:
-        with file.open("rb") as raw:
+        with file.open("rb") if content is None else BufferedReader(BytesIO(content)) as raw:
             packed = raw.peek(2)[:2] == b"\x1f\x8b"
             stream = gzip.GzipFile(fileobj=raw) if packed else raw
             data = stream.read(largest + 1)

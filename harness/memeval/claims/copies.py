@@ -1,23 +1,21 @@
 """Copies of published files on this machine, downloaded and checked against their digests."""
 
-import gzip
-import io
 import urllib.error
 import urllib.request
-import zlib
 from collections.abc import Iterator
 from http.client import HTTPException
 from pathlib import Path
-from typing import IO
 
-from memeval.benchmarks.data import data_folder
+from memeval.benchmarks.data import data_folder, unpacked
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.source import FilePart, PublishedSource
-from memeval.storage import readable, writable, write_whole
+from memeval.storage import writable, write_whole
 
 LARGEST = 200_000_000
 """The maximum size of a published file, in bytes, uncompressed."""
+
+FETCH_AGAIN = "Fetch the file again."
 
 PUBLISHED = "published"
 """Folder of pulled files inside the data folder."""
@@ -56,7 +54,7 @@ class Copies:
             )
         others: list[tuple[Path, Digest]] = []
         for path in paths:
-            data = _content(path)
+            data = unpacked(path, LARGEST, FETCH_AGAIN)
             found = digest_bytes(data)
             if part.digest is None:
                 raise BadInput(
@@ -84,25 +82,6 @@ class Copies:
                 yield self.folder / folder / f"{file}.gz"
 
 
-def _content(path: Path) -> bytes:
-    with readable(path, "Fetch the file again."), path.open("rb") as stream:
-        return unpacked(stream, path)
-
-
-def unpacked(stream: IO[bytes], name: object) -> bytes:
-    """Return the bytes of a file, uncompressed if its name ends in ``.gz``.
-
-    Raises ``BadInput`` if it is too large, or cannot be read.
-    """
-    try:
-        data = (gzip.GzipFile(fileobj=stream) if str(name).endswith(".gz") else stream).read(LARGEST + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadInput(f"cannot be read ({error}).", where=name, remedy="Fetch the file again.") from None
-    if len(data) > LARGEST:
-        raise BadInput(f"has more than {LARGEST:,} bytes.", where=name, remedy="Split the file.")
-    return data
-
-
 TIMEOUT_SECONDS = 60.0
 
 
@@ -127,7 +106,7 @@ def pull_file(source: PublishedSource, part: FilePart, copies: Copies, address: 
         raise BadInput(f"cannot be fetched ({error}).", where=url, remedy="Run the same command again.") from None
     if len(data) > LARGEST:
         raise BadInput(f"has more than {LARGEST:,} bytes.", where=url)
-    found = digest_bytes(unpacked(io.BytesIO(data), url))
+    found = digest_bytes(unpacked(target, LARGEST, FETCH_AGAIN, data))
     if part.digest is None:
         raise BadInput(
             "the source states no digest for this file.",

@@ -159,7 +159,7 @@ class Browser {
       if (current) {
         link.setAttribute("aria-current", "true");
         // Only the list scrolls, not the page under the reader's eyes.
-        const top = link.offsetTop - this.list.offsetTop;
+        const top = link.getBoundingClientRect().top - this.list.getBoundingClientRect().top + this.list.scrollTop;
         if (top < this.list.scrollTop || top > this.list.scrollTop + this.list.clientHeight - 40) this.list.scrollTop = top - 40;
       } else link.removeAttribute("aria-current");
     }

@@ -1,0 +1,43 @@
+"""The page *What old versions show*: short scripts that need nothing of memeval, and numbers of stored runs."""
+
+import ast
+import re
+
+import pytest
+
+from memeval.archive.histories import history_of_system, measured_runs
+from memeval.leaderboard.samples import GRADES
+from tests.support.commands import ROOT
+
+PAGE = (ROOT / "site/version-findings.md").read_text(encoding="utf-8")
+SCRIPTS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+
+SAID = (
+    ("bm25s", ("0.2.13", "0.2.14", "0.3.3", "0.3.9", "0.3.11", "0.3.16"), {"lifecycle@1": "80.9", "locomo@1": "73.2"}),
+    ("llamaindex", ("0.6.5", "0.7.1", "0.8.0"), {"lifecycle@1": "81.0", "locomo@1": "72.9"}),
+)
+"""Products, versions with equal grades, and their scores in per cent."""
+
+
+def test_every_script_is_short_and_stands_alone() -> None:
+    assert SCRIPTS
+    for script in SCRIPTS:
+        assert sum(isinstance(node, ast.stmt) for node in ast.walk(ast.parse(script))) <= 10
+        assert "memeval" not in script
+
+
+@pytest.mark.parametrize(("slug", "versions", "scores"), SAID)
+def test_the_numbers_are_those_of_the_stored_runs(slug: str, versions: tuple[str, ...], scores: dict[str, str]) -> None:
+    assert all(version in PAGE for version in versions)
+    assert all(f"{score} %" in PAGE for score in scores.values())
+    history = history_of_system(ROOT / "results", slug)
+    if history is None:
+        pytest.skip(f"no history of {slug} is stored")
+    for benchmark, score in scores.items():
+        runs = [
+            folder.run
+            for version, each, folder in measured_runs(ROOT / "results", history)
+            if folder is not None and each.benchmark == benchmark and version.version in versions
+        ]
+        assert {f"{100 * (run.scores.composite.value or 0):.1f}" for run in runs} <= {score}
+        assert len({run.files[GRADES].digest for run in runs}) <= 1
