@@ -42,9 +42,9 @@ NO_DATA = {"astrocyte-suite@1": "the user's own", "beliefs-fresh-202701@2": "its
 RETRIEVED = set(
     """
     beam-retrieval@1 belief-search@2 crashes@1 disk-faults@1 event-retrieval@1 expected-turns@1 found-probes@1
-    lean-context@1 lifebench-retrieval@1
+    fresh@1 grown@1 lean-context@1 lifebench-retrieval@1
     longmemeval-retrieval@2 newest-fact@1 recall@1 retrieval@2 selected-facts@1 shared-expected-turns@1
-    shared-lean-context@1 unlabelled@1
+    shared-lean-context@1 unlabelled@1 users-apart@1
     """.split()  # noqa: SIM905
 )
 """Graders of what was retrieved, stored or observed."""

@@ -20,7 +20,7 @@ _VALUES: dict[Any, str] = {
 
 
 COMMAND_PANELS = {
-    "Measure": ("run", "submit", "data", "matrix", "evaluate"),
+    "Measure": ("run", "submit", "data", "matrix", "evaluate", "history"),
     "Check and compare": (
         *("verify", "reproduce", "compare", "overall", "check", "failures", "items", "regrade", "judge"),
     ),
@@ -45,6 +45,9 @@ OPTION_PANELS = {
         "runs",
         "example",
         "pull_data",
+        "versions",
+        "last",
+        "check_forms",
         "plan",
     ),
     "Comparison": ("baseline", "require_baseline", "power"),
@@ -65,7 +68,9 @@ OPTION_PANELS = {
     "Which runs": ("every", "only_benchmark", "only_system", "only_track", "since", "until", "of_release", "measure"),
     "Origin of the answers": ("system", "slug", "source", "commit", "licence", "claimed"),
     "Release": ("release", "check", "dry_run", "remote", "by", "sign_with", "signers"),
-    "Storage and repetition": ("results", "fresh", "repeat", "retry_errors", "keep_going", "replay", "push"),
+    "Storage and repetition": (
+        *("results", "fresh", "repeat", "times_beside", "retry", "retry_errors", "keep_going", "replay", "push"),
+    ),
     "Output": (
         *("floor", "form", "to", "place", "force", "annotations", "summary", "on_regression"),
         *("chart", "as_csv", "as_json"),

@@ -46,10 +46,10 @@ def trajectory(
 ) -> None:
     """Show how a measure of systems changed over their versions.
 
-    Each track is a history of its own. A step is a version from which on the score is another one, tested on the items.
-    Each version is also tested against the one before, as in 'compare'. search_ratio and ingest_ratio are times as
-    ratios to the control bm25, which ran beside. A break names a setting that changed: values on both sides are not
-    comparable.
+    Each track is a history of its own. A step is a version whose score differs from the versions before, by a test over
+    the same questions. Each version is also tested against the one before, as in 'compare'. search_ratio and
+    ingest_ratio are times as ratios to the control bm25, which ran at the same time. A break names a setting that
+    changed: values on both sides are not comparable.
 
     Example: memeval archive trajectory bm25s --benchmark lifecycle --chart trend.html
     """

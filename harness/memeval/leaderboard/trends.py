@@ -64,7 +64,7 @@ def trend_of(series: VersionSeries, measure: TrendMeasure) -> Trend:
 
 @dataclass(frozen=True)
 class StepFound:
-    """A version from which on the score is another one, with its run and the run of the version before."""
+    """A version whose score differs from the versions before, with its run and the run of the version before."""
 
     step: VersionStep
     before: Run

@@ -176,7 +176,7 @@ class ApiVersion(Record):
 
 
 class ApiStep(Record):
-    """A version from which on the score is another one."""
+    """A version whose score differs from the versions before."""
 
     version: str
     """The first version with the new score."""

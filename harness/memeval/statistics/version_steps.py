@@ -1,4 +1,4 @@
-"""Steps in the history of a product: versions from which on its score is another one."""
+"""Steps in the history of a product: versions whose score differs from the versions before."""
 
 import math
 from dataclasses import dataclass

@@ -180,7 +180,20 @@ class _Drawing:
         named = [spot for spot in self.inside if spot.number is not None or not self.plot.numbered]
         yield from (self._row(spot) for spot in reversed(self.inside) if spot not in named)
         named.sort(key=lambda spot: (not spot.is_product, spot.number or len(named)))
-        yield from reversed([self._row(spot) | self._name(spot) for spot in named])
+        groups: list[list[PlotSpot]] = []
+        for spot in named:
+            near = (group for group in groups if self._point(spot).meets(self._point(group[0])))
+            group = None if self.plot.numbered else next(near, None)
+            if group is None:
+                groups.append([spot])
+            else:
+                group.append(spot)
+        yield from reversed([row for group in groups for row in self._rows_of(group)])
+
+    def _rows_of(self, group: Sequence[PlotSpot]) -> Iterator[Spec]:
+        """Yield the rows of spots on one place: the first has the names of all."""
+        yield self._row(group[0]) | self._name(group)
+        yield from (self._row(spot) for spot in group[1:])
 
     def _point(self, spot: PlotSpot) -> _Box:
         return _Box(self.plot.width * self.across.share(spot.cost), self._below(spot.score), 10, 10)
@@ -206,12 +219,16 @@ class _Drawing:
         row |= {"low": max(low, self.up.start), "high": min(high, self.up.end)}
         return row | ({"number": str(spot.number)} if self.plot.numbered else {})
 
-    def _name(self, spot: PlotSpot) -> Spec:
-        """Return the name of a spot, after its number, and keep the room; nothing if there is none."""
-        name = visible(f"{spot.number} {spot.name}" if self.plot.numbered else spot.name)
+    def _name(self, group: Sequence[PlotSpot]) -> Spec:
+        """Return the names of spots on one place, after a number, and keep the room; nothing if there is none."""
+        first_spot = group[0]
+        names = [f"{first_spot.number} {first_spot.name}"] if self.plot.numbered else [spot.name for spot in group]
         longest = round(0.6 * self.plot.width / _CHARACTER)
+        name = visible(", ".join(names))
+        if len(name) > longest and len(names) > 1:
+            name = visible(f"{names[0]} and {len(names) - 1} more")
         name = name if len(name) <= longest else f"{name[: longest - 1]}…"
-        own, width = self._point(spot), _CHARACTER * len(name)
+        own, width = self._point(first_spot), _CHARACTER * len(name)
         first = 1 if own.x < self.plot.width / 2 else -1
         for side, down in [(side, down) for side in (first, -first) for down in self._steps()]:
             box = _Box(own.x + side * (12 + width / 2), own.y + down, width, _LINE)

@@ -45,8 +45,8 @@ PYTHON_REFUSALS: tuple[tuple[str, str, str], ...] = (
         COMPILE_AGAIN,
     ),
     (
-        r"current Python version \([^)]*\) does not satisfy (?P<range>Python\S+)(?:.|\n)*? (?P<name>[\w.-]+==[^\s,]+)"
-        r" depends on",
+        r"current Python version \([^)]*\) does not satisfy\s+(?P<range>Python\S+)(?:.|\n)*?\s"
+        r"(?P<name>[\w.-]+==[^\s,]+)\s+depends\s+on",
         "'{name}' needs another version of Python ({range}).",
         "Run memeval with this version, or pin another version of the package.",
     ),
