@@ -165,7 +165,7 @@ def table_of(rows: Sequence[dict[str, Any]]) -> str:
     lines.append("")
     for row in rows:
         what = "; ".join(f"`{_quoted(text)}`" for text in row["memories"]) or "nothing"
-        lines.append(f"- {row['product']} kept {what}.")
+        lines.append(f"- {row['product']} with `{row['model']}` kept {what}.")
         if not row["memories"] and row["replies"]:
             lines.append(f"  The model's first reply: `{_quoted(row['replies'][0])}`")
     return "\n".join([*lines, "", ""])

@@ -10,6 +10,7 @@ from memeval.archive.runs import sealed_runs
 from memeval.cli.demo import CONTROLS, assemble, quick_runs
 from memeval.cli.results import verify_and_record
 from memeval.execution.progress import Bar
+from memeval.local import is_local
 
 
 def run(results: Path, system: str, size: int = 12) -> None:
@@ -87,3 +88,4 @@ def test_the_demo_runs_a_floor_a_ceiling_and_simple_baselines_under_each_protoco
     assert {("judge", slug) for slug in (*CONTROLS, "notebook")} <= runs
     assert {("retrieval", "no-memory"), ("retrieval", "bm25")} <= runs
     assert len(quick_runs()) < 15
+    assert not [run for run in quick_runs() if is_local(run.reader or "")], "no demo waits for a language model"

@@ -34,7 +34,7 @@ def stored_histories(results: Path) -> list[VersionHistory]:
 
 
 def history_of_system(results: Path, slug: str) -> VersionHistory | None:
-    """Return the history of a submission; ``None`` if there is none. Raises ``BadInput`` if it cannot be read."""
+    """Return the history of a submission; ``None`` without one. Raises ``BadInput`` if it cannot be read."""
     path = history_path(results, slug)
     return read_history(path) if path.is_file() else None
 

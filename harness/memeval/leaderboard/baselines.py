@@ -207,7 +207,7 @@ def _accepted_before(
 
 
 def _last_version(folder: RunFolder, results: Path) -> RunFolder:
-    """Return the run of the last released version on the same track. Raises ``BadInput`` if there is none."""
+    """Return the run of the last released version on the same track. Raises ``BadInput`` without one."""
     run = folder.run
     slug, track = run.system.slug, run.track
     history = history_of_system(results, slug)

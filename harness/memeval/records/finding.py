@@ -139,7 +139,7 @@ class ProductFinding(Record):
     documented: str | None = None
     """Where the product documents it: an address, or words; ``None`` if it is not known to."""
     known: str | None = None
-    """Address where others reported it; ``None`` if nobody is known to."""
+    """Address where others reported it; ``None`` if no report is known."""
     program: str = Field(pattern=r"^[a-z0-9-]+\.(py|mjs)$")
     """Name of the program in ``sources/findings/products``."""
     output: str

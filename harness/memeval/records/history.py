@@ -109,7 +109,7 @@ class AdapterForm(Record):
     replaces: str | None = None
     """The file of the submission that it replaces; ``None`` for the file with the adapter class."""
     both: VersionName | None = None
-    """A version with which this form and the present adapter must give equal rows; ``None`` if there is none."""
+    """A version with which this form and the present adapter must give equal rows; ``None`` if none has both."""
 
 
 class HistoryDeclaration(Record):

@@ -164,6 +164,16 @@ def test_products_are_named_and_no_name_covers_another_or_leaves_the_chart(
     assert "<script>" not in str(chart.drawing)
 
 
+def test_systems_on_one_place_of_the_front_share_a_label(some: Overview) -> None:
+    names = [("Memory A", 0.4, 850), ("Memory B", 0.401, 851), ("Memory C", 0.6, 9000)]
+    rows = [row(some, name, score, tokens, ProductKind.PRODUCT) for name, score, tokens in names]
+    wide, phone = overall_charts(overview_of(some, *rows))
+    for chart in (wide, phone):
+        values = [each for each in chart.spec["data"]["values"] if "system" in each]
+        assert len(values) == 3, "each keeps its own point"
+        assert sorted(each["label"] for each in values if "label" in each) == ["Memory A, Memory B", "Memory C"]
+
+
 def test_the_front_is_said_in_words(some: Overview) -> None:
     wide, phone = overall_charts(crowd(some))
     assert "Memory 0 1.2, 40.0, 850" in wide.description

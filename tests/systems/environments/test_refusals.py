@@ -36,6 +36,16 @@ SAID = [
         "'docopt==0.6.2' has no wheel for this Python and platform. memeval builds none",
     ),
     (
+        "  cause: Because the current Python version (3.11.7) does not satisfy Python>=3.99 and keepsake==2.2 depends "
+        "on Python>=3.99, we can conclude",
+        "'keepsake==2.2' needs another version of Python (Python>=3.99)",
+    ),
+    (
+        "  cause: Because the current Python version (3.11.7) does not satisfy\n"
+        "         Python>=3.99 and keepsake==2.2\n         depends on Python>=3.99, we can conclude",
+        "'keepsake==2.2' needs another version of Python (Python>=3.99)",
+    ),
+    (
         "error: Hash-checking is required, but no trusted hash was provided for: `markupsafe`",
         "the lock does not pin the dependency 'markupsafe'",
     ),

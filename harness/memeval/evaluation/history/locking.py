@@ -12,7 +12,7 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from memeval.evaluation.history.released import Release, find_file_day, released
+from memeval.evaluation.history.released import Release, installable_day, released
 from memeval.records.errors import BadInput
 from memeval.records.history import PackageIndex
 from memeval.systems.environments.install import UV_FLAGS, npm_refusal, python_refusal
@@ -132,7 +132,7 @@ def _day(pin: Pin, listed: dict[str, Mapping[str, Release]]) -> str | None:
             every = ()
         listed[pin.name] = {str(each.order): each for each in every}
     release = listed[pin.name].get(str(pin.version))
-    return None if release is None else find_file_day(release)
+    return None if release is None else installable_day(release)
 
 
 def _resolution(pins: tuple[Pin, ...], substituted: tuple[str, ...] = ()) -> Resolution:

@@ -198,7 +198,7 @@ class _Version:
         return kept
 
     def _stored(self) -> tuple[Path, ProductVersion] | None:
-        """Return the files of the version as they were stored with its lock; ``None`` if there are none.
+        """Return the files of the version as they were stored with its lock; ``None`` before they are stored.
 
         Raises ``BadInput`` if the adapter changed since.
         """

@@ -220,7 +220,7 @@ def _version_of(name: str, tags: frozenset[Any]) -> tuple[Version, bool] | None:
 
 
 def _day(value: Any) -> str | None:
-    """Return the UTC date of an ISO 8601 time; ``None`` if it is none."""
+    """Return the UTC date of an ISO 8601 time; ``None`` for any other text."""
     try:
         at = datetime.fromisoformat(str(value))
     except ValueError:
@@ -267,7 +267,7 @@ def _from_npm(package: str) -> tuple[str, list[Release]]:
     return address, found
 
 
-def find_file_day(release: Release) -> str | None:
-    """Return the day from which on a version could be installed here; ``None`` if unknown or never."""
+def installable_day(release: Release) -> str | None:
+    """Return the first day on which a version could be installed here; ``None`` if unknown or never."""
     days = [each.day for each in release.files if each.fits]
     return None if not days or None in days else min(filter(None, days))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from memeval.execution.secrets import redact
+from memeval.execution.trials.looking import sentence
 from memeval.execution.trials.memory import Sighting, StoredMemory, Written, drawn, sighting
 from memeval.execution.trials.stage import Stage
 from memeval.execution.trials.texts import STORED
@@ -130,7 +130,7 @@ def _observed(stage: Stage, writes: _Writes, old: Sequence[Written], killed: int
         memory.system.settle()
         writable = memory.find(later).whole > 0
     except SystemFailure as failure:
-        look.error = look.error or redact(str(failure))[:500]
+        look.error = look.error or sentence(failure)
         flight, writable = None, False
     lost = [each for each in wanted if not look.found(each) and not look.is_listed(each)]
     half = sum(look.half(each) for each in wanted) + (flight is not None and flight.half > 0)
@@ -169,7 +169,7 @@ class _Look:
         except SystemFailure as failure:
             if not memory.system.alive:
                 raise
-            self.error = self.error or redact(str(failure))[:500]
+            self.error = self.error or sentence(failure)
 
     def list(self, memory: StoredMemory) -> None:
         items = memory.listed()

@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memeval.execution.secrets import redact
 from memeval.execution.trials.disks import require_mount, small_disk
+from memeval.execution.trials.looking import sentence
 from memeval.execution.trials.memory import StoredMemory, Written, drawn
 from memeval.execution.trials.stage import Ground, Stage, copy_folder
 from memeval.execution.trials.texts import STORED
@@ -18,8 +18,6 @@ from memeval.systems.errors import SystemFailure
 
 DISK_MB = 192
 """Size of a disk in memory that gets full or read-only."""
-
-LONGEST_ERROR = 500
 
 
 @dataclass
@@ -37,7 +35,7 @@ class _Seen:
     error: str | None = None
 
     def failure(self, failure: SystemFailure) -> None:
-        self.error = self.error or redact(str(failure))[:LONGEST_ERROR]
+        self.error = self.error or sentence(failure)
 
 
 def disk_fault(trial: DiskFault, stage: Stage) -> FaultObservation:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from memeval.execution.trials.looking import another, sentence
@@ -87,17 +87,13 @@ def _looker(trial: Freshness, stage: Stage, writer: StoredMemory) -> Iterator[St
     if trial.onlooker is not Onlooker.OTHER:
         yield writer if trial.onlooker is Onlooker.WRITER else None
         return
-    opening = another(stage.system, stage.system.storage)
-    try:
-        looker = opening.__enter__()
-        looker.find(Written(trial.seed, 0))  # as a process does that is in use
-    except SystemFailure as failure:
-        opening.__exit__(type(failure), failure, failure.__traceback__)
-        raise _Refused(failure) from failure
-    try:
+    with ExitStack() as stack:
+        try:
+            looker = stack.enter_context(another(stage.system, stage.system.storage))
+            looker.find(Written(trial.seed, 0))  # as a process does that is in use
+        except SystemFailure as failure:
+            raise _Refused(failure) from failure
         yield looker
-    finally:
-        looker.system.close()
 
 
 def _restarted(stage: Stage) -> StoredMemory:

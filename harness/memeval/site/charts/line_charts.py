@@ -71,7 +71,7 @@ class GapMark:
 
 @dataclass(frozen=True)
 class StepMark:
-    """A place from which on the values of a line are others."""
+    """A place where the values of a line change for good."""
 
     style: int
     x: float

@@ -220,7 +220,7 @@ class _Drawing:
         return row | ({"number": str(spot.number)} if self.plot.numbered else {})
 
     def _name(self, group: Sequence[PlotSpot]) -> Spec:
-        """Return the names of spots on one place, after a number, and keep the room; nothing if there is none."""
+        """Return the names of spots on one place, after a number, and keep the room; nothing without room."""
         first_spot = group[0]
         names = [f"{first_spot.number} {first_spot.name}"] if self.plot.numbered else [spot.name for spot in group]
         longest = round(0.6 * self.plot.width / _CHARACTER)

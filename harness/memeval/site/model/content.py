@@ -154,8 +154,11 @@ class BenchmarkView:
         tiers = {tier.name: tier for tier in self.info.tiers} if self.info else {}
         if (tier := tiers.get(track.tier)) is not None and tier.tokens is not None:
             return f"a history of {count(tier.tokens)} tokens"
-        if (whole := tiers.get("full")) is not None and whole.items > track.planned:
-            return f"{count(track.planned)} of {count(whole.items)} questions"
+        protocol = self.protocol(track)
+        own = sum(category.items for category in protocol.categories) if protocol else 0
+        whole = own or (tiers["full"].items if "full" in tiers else 0)
+        if whole > track.planned:
+            return f"{count(track.planned)} of {count(whole)} questions"
         return f"another set of questions ({track.tier})"
 
     def track_summary(self, track: Track) -> str:
