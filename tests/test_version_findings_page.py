@@ -7,6 +7,7 @@ import pytest
 
 from memeval.archive.histories import history_of_system, measured_runs
 from memeval.leaderboard.samples import GRADES
+from memeval.statistics.time_ratios import TimeRatio, time_ratio
 from tests.support.commands import ROOT
 
 PAGE = (ROOT / "site/version-findings.md").read_text(encoding="utf-8")
@@ -43,3 +44,19 @@ def test_the_numbers_are_those_of_the_stored_runs(slug: str, versions: tuple[str
         assert len(runs) == len(versions)
         assert {f"{100 * (run.scores.composite.value or 0):.1f}" for run in runs} == {score}
         assert len({run.files[GRADES].digest for run in runs}) == 1
+
+
+def test_the_search_times_of_bm25s_are_those_of_the_stored_runs() -> None:
+    history = history_of_system(ROOT / "results", "bm25s")
+    assert history is not None
+    ratios: dict[str, list[TimeRatio]] = {}
+    for _version, each, folder in measured_runs(ROOT / "results", history):
+        assert folder is not None and folder.run.beside is not None
+        pairs = folder.run.beside.fastest or folder.run.beside.search
+        ratios.setdefault(each.benchmark, []).append(time_ratio([(pair.system, pair.control) for pair in pairs]))
+    for benchmark, words in (("locomo@1", "0.98 to 1.11 times"), ("lifecycle@1", "0.77 to 1.68 times")):
+        values = [ratio.value for ratio in ratios[benchmark]]
+        assert f"{min(values):.2f} to {max(values):.2f} times" == words and words in PAGE
+        assert max(ratio.low for ratio in ratios[benchmark]) <= min(ratio.high for ratio in ratios[benchmark])
+    widest = max((ratio for each in ratios.values() for ratio in each), key=lambda ratio: ratio.high / ratio.low)
+    assert f"{widest.low:.2f} to {widest.high:.2f}" in PAGE
