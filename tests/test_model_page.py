@@ -67,8 +67,8 @@ def test_a_product_that_kept_nothing_is_shown_with_the_models_reply(tmp_path: Pa
     text = page.read_text()
     assert text.startswith(f"before\n{START}") and text.endswith(f"{END}after\n") and "old" not in text
     assert "| Acme 1.0 | `tiny` | 1 | 8,158 | 20 | 203 | 0 | 0 of 3 |" in text
-    assert '- Acme kept nothing.\n  The model\'s first reply: `{"memory": []}`' in text
-    assert "- Other kept `Ada 'lives' in Oslo`." in text
+    assert '- Acme with `tiny` kept nothing.\n  The model\'s first reply: `{"memory": []}`' in text
+    assert "- Other with `tiny` kept `Ada 'lives' in Oslo`." in text
 
 
 def test_the_facts_are_in_the_turns() -> None:
