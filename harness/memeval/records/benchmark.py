@@ -217,6 +217,7 @@ class FrontTab(Record):
     items: str = "items"
     """What its items are called, in the plural."""
     columns: tuple[TabColumn, ...] = Field(min_length=1)
+    """Its columns, in order."""
 
 
 class WorkKind(StrEnum):
