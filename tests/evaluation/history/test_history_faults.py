@@ -1,5 +1,6 @@
 """Histories of a made product under faults: kills, a full disk, old stores, no dates; and on a cluster."""
 
+import json
 import random
 import shutil
 import subprocess
@@ -173,3 +174,25 @@ def test_a_disk_that_is_full_at_the_ninth_version_loses_no_other(
     after = stored(tmp_path)
     assert after.versions[:8] == before.versions[:8]
     assert (after.versions[8].outcome, after.versions[8].lock) == (VersionOutcome.RAN, before.versions[8].lock)
+
+
+@pytest.mark.slow
+def test_a_change_is_compared_with_the_last_release_that_was_measured(index: Index, call: Call, tmp_path: Path) -> None:
+    home = tmp_path / "submissions/keeper"
+    words = ("evaluate", "--systems", str(home), "--benchmarks", "qa-smoke@1", "--to", "results", "--json")
+    words += ("--results", "results", "--baseline", "last-version", "--sandbox", "none")
+    assert call("history", str(home), "--benchmark", "qa-smoke@1//full", "--versions", "2.1", *words[-2:]).code == 0
+    (lock,) = (tmp_path / "results/history/keeper/2.1/sources").rglob("requirements.lock")
+    shutil.copy(lock, home)
+    said = call(*words)
+    assert said.code == 0, said.err
+    (release,) = (run for _version, _made, run in measured_runs(tmp_path / "results", stored(tmp_path)) if run)
+    assert json.loads(said.out)[0]["checks"][0]["baseline"] == {
+        "kind": "last-version",
+        "runs": [release.run.run_id],
+        "thin": False,
+    }
+    adapter = home / "adapter.py"
+    adapter.write_text(adapter.read_text().replace("found[:k]", "found[:0]"))
+    said = call(*words)
+    assert (said.code, "Regression: composite" in said.err) == (1, True), said.err
