@@ -179,9 +179,10 @@ def test_a_disk_that_is_full_at_the_ninth_version_loses_no_other(
 @pytest.mark.slow
 def test_a_change_is_compared_with_the_last_release_that_was_measured(index: Index, call: Call, tmp_path: Path) -> None:
     home = tmp_path / "submissions/keeper"
-    words = ("evaluate", "--systems", str(home), "--benchmarks", "qa-smoke@1", "--to", "results", "--json")
-    words += ("--results", "results", "--baseline", "last-version", "--sandbox", "none")
-    assert call("history", str(home), "--benchmark", "qa-smoke@1//full", "--versions", "2.1", *words[-2:]).code == 0
+    open_to_all = ("--sandbox", "none")
+    folders = ("--to", "results", "--results", "results", "--baseline", "last-version")
+    words = ("evaluate", "--systems", str(home), "--benchmarks", "qa-smoke@1", "--json", *folders, *open_to_all)
+    assert call("history", str(home), "--benchmark", "qa-smoke@1//full", "--versions", "2.1", *open_to_all).code == 0
     (lock,) = (tmp_path / "results/history/keeper/2.1/sources").rglob("requirements.lock")
     shutil.copy(lock, home)
     said = call(*words)
