@@ -6,7 +6,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.steps import HISTORIES, NOISE, OUT, PAGE, POINTS, TRACKS, VERSIONS, false_steps, made_history, page_of
+from bench.steps import (
+    AGAIN,
+    HISTORIES,
+    NOISE,
+    OUT,
+    PAGE,
+    POINTS,
+    TRACKS,
+    VERSIONS,
+    again,
+    false_steps,
+    made_history,
+    page_of,
+)
+from memeval.statistics.intervals import wilson
 from tests.support.commands import ROOT
 
 RESULT: dict[str, list[dict[str, Any]]] = json.loads((ROOT / OUT).read_text("utf-8"))
@@ -28,6 +42,17 @@ def test_at_most_five_of_a_hundred_histories_without_a_change_show_a_step() -> N
     assert float(np.mean(shares)) <= 0.05
     chance = 3 * (0.05 * 0.95 / HISTORIES) ** 0.5
     assert max(shares) <= 0.05 + chance, "of 1,000 histories, more than 70 would show that the level is not kept"
+
+
+def test_no_cell_is_above_five_of_a_hundred_beyond_chance() -> None:
+    (repeated,) = RESULT["again"]
+    assert repeated["histories"] == AGAIN >= 20 * HISTORIES
+    cells = [(row["share"], HISTORIES) for row in RESULT["false"]] + [(repeated["share"], AGAIN)]
+    assert all(wilson(round(share * histories), histories)[0] <= 0.05 for share, histories in cells)
+    most = max(RESULT["false"], key=lambda row: float(row["share"]))
+    assert [repeated[name] for name in ("benchmark", "noise", "versions")] == [
+        most[name] for name in ("benchmark", "noise", "versions")
+    ]
 
 
 def test_a_larger_step_is_found_more_often() -> None:
@@ -52,3 +77,4 @@ def test_a_made_step_has_its_size_on_average(benchmark: str) -> None:
 def test_the_simulation_runs() -> None:
     found = list(false_steps(1))
     assert [row["share"] in (0, 1) for row in found] == [True] * len(found)
+    assert again(found, 1)["share"] in (0, 1)

@@ -6,8 +6,10 @@ import re
 import pytest
 
 from memeval.archive.histories import history_of_system, measured_runs
-from memeval.leaderboard.samples import GRADES
+from memeval.archive.runs import RunFolder
+from memeval.leaderboard.samples import GRADES, graded_items, read_samples
 from memeval.statistics.time_ratios import TimeRatio, time_ratio
+from memeval.statistics.version_steps import find_steps
 from tests.support.commands import ROOT
 
 PAGE = (ROOT / "site/version-findings.md").read_text(encoding="utf-8")
@@ -15,9 +17,13 @@ SCRIPTS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
 SAID = (
     ("bm25s", ("0.2.13", "0.2.14", "0.3.3", "0.3.9", "0.3.11", "0.3.16"), {"lifecycle@1": "80.9", "locomo@1": "73.2"}),
-    ("llamaindex", ("0.6.5", "0.7.1", "0.8.0"), {"lifecycle@1": "81.0", "locomo@1": "72.9"}),
+    ("llamaindex", ("0.3.1",), {"lifecycle@1": "81.4", "locomo@1": "72.9"}),
+    ("llamaindex", ("0.5.0", "0.5.2", "0.6.5", "0.7.1", "0.8.0"), {"lifecycle@1": "81.0", "locomo@1": "72.9"}),
     ("haystack", ("2.18.1", "2.21.0", "2.26.1"), {"lifecycle@1": "81.0", "locomo@1": "63.6"}),
-    ("mcp-memory", ("2025.8.4", "2025.9.25"), {"lifecycle@1": "69.5", "locomo@1": "74.4"}),
+    ("haystack", ("2.30.2", "3.2.0"), {"lifecycle@1": "79.8", "locomo@1": "63.4"}),
+    ("haystack", ("3.4.1",), {"lifecycle@1": "79.5", "locomo@1": "65.9"}),
+    ("mcp-memory", ("2025.8.4", "2025.9.25", "2026.8.31"), {"lifecycle@1": "69.5", "locomo@1": "74.4"}),
+    ("sqlite-fts5", ("3.50.4.0", "3.51.1.0", "3.51.3.0", "3.54.1.0"), {"lifecycle@1": "77.3", "locomo@1": "70.1"}),
 )
 """Products, versions with equal grades, and their scores in per cent."""
 
@@ -44,6 +50,44 @@ def test_the_numbers_are_those_of_the_stored_runs(slug: str, versions: tuple[str
         assert len(runs) == len(versions)
         assert {f"{100 * (run.scores.composite.value or 0):.1f}" for run in runs} == {score}
         assert len({run.files[GRADES].digest for run in runs}) == 1
+
+
+def folders_of(slug: str, benchmark: str) -> dict[str, RunFolder]:
+    """Return the runs of a product on a benchmark by version, oldest first."""
+    history = history_of_system(ROOT / "results", slug)
+    assert history is not None
+    measured = measured_runs(ROOT / "results", history)
+    return {version.version: folder for version, each, folder in measured if folder and each.benchmark == benchmark}
+
+
+@pytest.mark.parametrize("benchmark", ["lifecycle@1", "locomo@1"])
+@pytest.mark.parametrize("slug", sorted({slug for slug, _versions, _scores in SAID}))
+def test_no_release_made_a_step(slug: str, benchmark: str) -> None:
+    assert "No measured release made a step in what its product finds." in PAGE
+    samples = read_samples(list(folders_of(slug, benchmark).values()))
+    assert not find_steps(samples.parts()[:, 0], samples.clusters)
+
+
+def test_only_the_order_of_equal_texts_differs_between_two_versions_of_llamaindex() -> None:
+    folders = folders_of("llamaindex", "lifecycle@1")
+    old, new = folders["0.3.1"], folders["0.5.0"]
+    pairs = list(zip(old.responses(), new.responses(), strict=True))
+    assert len(pairs) == 448 and "in all 448 lists" in PAGE
+    for one, two in pairs:
+        assert [item.score for item in one.items or ()] == [item.score for item in two.items or ()]
+    flipped = [one for one, two in zip(graded_items(old), graded_items(new), strict=True) if one != two]
+    assert len(flipped) == 6 and "Six of the 448 probes differ" in PAGE
+
+
+def test_the_differences_of_haystack_are_not_those_of_its_adapter() -> None:
+    history = history_of_system(ROOT / "results", "haystack")
+    assert history is not None
+    form = {version.version: version.form for version in history.versions}
+    assert form["2.26.1"] == form["2.30.2"] != form["3.2.0"]
+    assert [checked.equal for checked in history.forms] == [True, True]
+    for benchmark in ("lifecycle@1", "locomo@1"):
+        folders = folders_of("haystack", benchmark)
+        assert folders["2.30.2"].run.responses_digest == folders["3.2.0"].run.responses_digest
 
 
 def test_the_search_times_of_bm25s_are_those_of_the_stored_runs() -> None:

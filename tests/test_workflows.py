@@ -336,13 +336,13 @@ def test_the_check_of_results_compares_the_merge_with_its_own_base(tmp_path: Pat
     assert (tmp_path / "base" / "results" / "ledger.jsonl").read_text() == "one\ntwo\n"
 
 
-def guide_workflow() -> str:
+def guide_workflows() -> list[str]:
     page = (ROOT / "site" / "automation.md").read_text("utf-8")
-    return page.partition("```yaml\n")[2].partition("```")[0]
+    return [part.partition("```")[0] for part in page.split("```yaml\n")[1:]]
 
 
-def test_the_workflow_for_other_repositories_has_ten_lines_and_is_what_github_reads(tmp_path: Path) -> None:
-    text = guide_workflow()
+@pytest.mark.parametrize("text", guide_workflows(), ids=["main", "last-version"])
+def test_a_workflow_for_other_repositories_has_ten_lines_and_is_what_github_reads(tmp_path: Path, text: str) -> None:
     assert len(text.splitlines()) == 10
     file = tmp_path / "memory.yml"
     file.write_text(text, encoding="utf-8")
@@ -396,9 +396,34 @@ def test_the_action_gives_its_inputs_to_one_command_and_leaves_out_empty_ones(tm
     called = (tmp_path / "called").read_text().splitlines()
     assert called[:5] == ["evaluate", f"--systems={evil}", "--benchmarks=beliefs@2", "--pull-data", "--limit=20"]
     assert not any(word.startswith(("--tier", "--reader", "--python")) for word in called)
-    assert {f"--baseline={names['baseline']}", f"--to={names['results']}", "--fresh"} <= set(called)
+    folders = {f"--to={names['results']}", f"--results={names['results']}"}
+    assert {f"--baseline={names['baseline']}", "--fresh"} | folders <= set(called)
     parse(called)
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["called", "outputs"]
+
+
+def test_the_action_measures_the_last_release_of_each_system_and_compares_with_it(tmp_path: Path) -> None:
+    tool = tmp_path / "memeval" / "bin" / "memeval"
+    tool.parent.mkdir(parents=True)
+    tool.write_text(
+        '#!/bin/sh\nprintf "%s\\n" "$*" >> "$RUNNER_TEMP/called"\nexit "$([ $1 = data ] && echo 2 || echo 0)"\n'
+    )
+    tool.chmod(0o755)
+    inputs = {"SYSTEM": "one,two words", "BENCHMARKS": "beliefs@2,locomo@1", "TIER": "fair", "READER": "", "LIMIT": ""}
+    inputs |= {"JUDGE": "rules", "BUDGET": "1", "SANDBOX": "auto", "RESULTS": "out"}
+    act("Measure the last released version", tmp_path, **inputs)
+    tracks = "--last=1 --benchmark=beliefs@2//fair --benchmark=locomo@1//fair"
+    rest = "--judge=rules --max-cost-usd=1 --sandbox=auto --results=out"
+    assert (tmp_path / "called").read_text().splitlines() == [
+        "data pull beliefs@2 --accept-licence",
+        "data pull locomo@1 --accept-licence",
+        f"history one {tracks} {rest}",
+        f"history two words {tracks} {rest}",
+    ]
+    steps_by_name = {step["name"]: step for step in all_steps(ROOT / "action.yml")}
+    assert steps_by_name["Measure the last released version"]["if"] == "${{ inputs.baseline == 'last-version' }}"
+    compared = steps_by_name["Run and check"]["env"]["BASELINE"]
+    assert compared == "${{ inputs.baseline || steps.names.outputs.baseline }}"
 
 
 def test_the_action_replaces_the_old_baseline(tmp_path: Path) -> None:

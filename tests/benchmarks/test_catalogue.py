@@ -66,6 +66,15 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fix
 
 
 @EVERY
+def test_a_risk_is_a_question_that_no_answers_well(benchmark: Benchmark) -> None:
+    for each in benchmark.info.every_category:
+        assert each.risk is None or re.fullmatch(r"(Is|Are|Do|Does|After|If|When|With) .*\?", each.risk), each.risk
+        assert each.risk is None or not re.search(r"\b(finds?|found as soon|can)\b", each.risk, re.IGNORECASE), (
+            each.risk
+        )
+
+
+@EVERY
 def test_a_catalogue_is_whole(benchmark: Benchmark) -> None:
     info = benchmark.info
     assert info.protocols and info.tiers and info.metrics and info.summary and info.made and info.licence

@@ -34,6 +34,23 @@ def check_charts(info: BenchmarkInfo) -> None:
             raise BadInput(f"the chart '{chart.name}' {problem}", remedy=remedy)
 
 
+def check_tab(info: BenchmarkInfo) -> None:
+    """Check the tab of a catalogue. Raises ``BadInput``: a column counts a category that its protocol does not have."""
+    protocols = {each.name: each.categories or info.categories for each in info.protocols}
+    for column in info.tab.columns if info.tab else ():
+        if column.protocol not in protocols:
+            raise BadInput(
+                f"the column '{column.title}' of the tab names the unknown protocol '{column.protocol}'.",
+                remedy=f"Choose one of: {', '.join(protocols)}.",
+            )
+        names = [each.name for each in protocols[column.protocol]]
+        if unknown := [name for name in column.categories if name not in names]:
+            raise BadInput(
+                f"the column '{column.title}' of the tab names unknown categories: {', '.join(unknown)}.",
+                remedy=f"The protocol '{column.protocol}' has: {', '.join(names)}.",
+            )
+
+
 def check_slices(info: BenchmarkInfo, protocol: str, keys: Sequence[ItemKey]) -> None:
     """Check that items have the slices that charts show. Raises ``BadInput``: a value of a slice has no item."""
     for chart in info.charts:

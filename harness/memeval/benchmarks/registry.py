@@ -258,7 +258,7 @@ def _checked(benchmark: object, entry: EntryPoint) -> Benchmark:
     Raises ``BrokenBenchmark``: it is not.
     """
     from memeval.benchmarks.base import Benchmark
-    from memeval.benchmarks.catalogue import check_charts
+    from memeval.benchmarks.catalogue import check_charts, check_tab
     from memeval.judging.prompting import SHARED
 
     if not isinstance(benchmark, Benchmark):
@@ -290,6 +290,7 @@ def _checked(benchmark: object, entry: EntryPoint) -> Benchmark:
             )
     try:
         check_charts(info)
+        check_tab(info)
     except BadInput as fault:
         raise _broken(entry, fault.problem, fault.remedy or "") from None
     if benchmark.prompts != SHARED and not (resources.files(benchmark.prompts) / "prompts").is_dir():

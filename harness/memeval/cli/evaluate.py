@@ -62,9 +62,9 @@ def evaluate(
         str | None,
         typer.Option(
             "--baseline",
-            metavar="FOLDER|RUN|last-N",
-            help="A results folder: its newest run of the same system on the same track. Or a run, or the last N "
-            "accepted runs. Default: last-5.",
+            metavar="FOLDER|RUN|last-N|last-version",
+            help="A results folder: its newest run of the same system on the same track. Or a run, the last N accepted "
+            "runs, or the last released version that memeval history measured. Default: last-5.",
         ),
     ] = None,
     results: Results = DEFAULT_RESULTS,
@@ -127,12 +127,14 @@ def evaluate(
 def _refuse_baseline(baseline: str | None, results: Path) -> None:
     """Check the baseline before anything runs.
 
-    Raises ``BadInput`` if it is neither a number of runs, nor a folder, nor a stored run.
+    Raises ``BadInput`` if it is neither a number of runs, nor the last version, a folder or a stored run.
     """
     from memeval.archive.runs import find_run
-    from memeval.leaderboard.baselines import LAST
+    from memeval.leaderboard.baselines import LAST, LAST_VERSION
 
-    if baseline is not None and not LAST.fullmatch(baseline) and not Path(baseline).is_dir():
+    if baseline in (None, LAST_VERSION):
+        return
+    if not LAST.fullmatch(baseline) and not Path(baseline).is_dir():
         find_run(results, baseline)
 
 

@@ -117,13 +117,14 @@ def _track(text: str) -> tuple[str, str, str]:
     from memeval.benchmarks.session import track_names
 
     name, *rest = text.split("/")
-    if len(rest) > 2 or "" in rest:
-        raise BadInput(f"invalid --benchmark '{text}'.", remedy="Write ID, ID/PROTOCOL or ID/PROTOCOL/TIER.")
+    if len(rest) > 2 or (rest and not rest[-1]):
+        raise BadInput(f"invalid --benchmark '{text}'.", remedy="Write ID, ID/PROTOCOL, ID/PROTOCOL/TIER or ID//TIER.")
     found = find(name)
     info = found.info
     if not found.available():
         raise BadInput(f"the data of {info.id} is not on this machine.", remedy=found.remedy())
-    return info.id, *track_names(info, *[*rest, None, None][:2])
+    protocol, tier = [each or None for each in (*rest, None, None)][:2]
+    return info.id, *track_names(info, protocol, tier)
 
 
 def _print_plan(measurement: Measurement, estimate: HistoryEstimate) -> None:

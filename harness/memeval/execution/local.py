@@ -10,6 +10,7 @@ from contextlib import closing
 from memeval.execution.executor import Arrival, event_line, output_line
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.steps import ScenarioWork, SystemInstance
+from memeval.execution.trials.stored import StoredFolders
 from memeval.reading import Reader
 from memeval.systems.process import SystemProcess
 from memeval.systems.questions import Flight, Slots
@@ -72,6 +73,7 @@ class LocalExecutor:
         self._stop = threading.Event()
         self._systems: list[SystemProcess] = []
         self._threads: list[threading.Thread] = []
+        self._folders = StoredFolders()
         self._running = 0
         self._guard = threading.Lock()
 
@@ -125,6 +127,7 @@ class LocalExecutor:
                 is_last = self._running == 0
             if is_last:
                 self._end_readings()
+                self._folders.close()
                 self._arrived(None)
 
     def _take_instance(self) -> SystemInstance:
@@ -146,6 +149,7 @@ class LocalExecutor:
             self._check,
             flight=self._flight,
             readings=self._readings,
+            folders=self._folders,
         )
 
     def _log_output(self, line: str) -> None:

@@ -21,6 +21,7 @@ from memeval.execution.steps import (
     ScenarioWork,
 )
 from memeval.execution.trials.runner import TrialRunner
+from memeval.execution.trials.stored import StoredFolders
 from memeval.reading import Reader
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
@@ -97,6 +98,7 @@ class ScenarioRunner:
         flight: how questions are sent together, for systems that answer several at a time.
         readings: threads in which the reader works while the system is asked further questions; ``None`` for a reader
             without a model.
+        folders: storage folders that trials of other runners copy too; ``None`` for those of this runner alone.
     """
 
     def __init__(
@@ -111,8 +113,10 @@ class ScenarioRunner:
         *,
         flight: Flight = ALONE,
         readings: ThreadPoolExecutor | None = None,
+        folders: StoredFolders | None = None,
     ) -> None:
         self._system = system
+        self._folders = folders
         self._reader = reader
         self._search_items = search_items
         self._log = log
@@ -177,7 +181,7 @@ class ScenarioRunner:
         self._model_access.enter(self._scenario_id)
         self._model_access.in_phase(Phase.INGEST)
         if self._trials is None:
-            self._trials = TrialRunner(self._system, self._stopped, self._log)
+            self._trials = TrialRunner(self._system, self._stopped, self._log, self._folders)
         for finished in self._trials.run(work):
             self._check()
             yield finished

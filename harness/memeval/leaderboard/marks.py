@@ -28,6 +28,10 @@ FEWEST = 20
 
 MOST_WEIGHT = 0.5
 
+BUILT_IN = "The rules or the answers of the benchmark may be built in."
+
+UNCONTROLLED = "No control that could show whether this is easy has a complete run on this track."
+
 
 class MarkName(StrEnum):
     COPIED_RESPONSES = "copied responses"
@@ -167,21 +171,17 @@ def _above_oracle(composite: float, controls: Sequence[Run]) -> Iterator[Mark]:
 def _hardly_any_errors(run: Run, controls: Sequence[Run]) -> Iterator[Mark]:
     """Yield a mark if a run answers most of a track without errors, where no control that sees the same does."""
     controls = [control for control in controls if control.system.view is View.ALL]
+    why = BUILT_IN if controls else f"{UNCONTROLLED} {BUILT_IN}"
     easy = {name for control in controls for name in _whole(control.scores)}
     whole = {name: weight for name, weight in _whole(run.scores).items() if name not in easy}
     if sum(whole.values()) >= MOST_WEIGHT:
         yield Mark(
-            MarkName.HARDLY_ANY_ERRORS,
-            f"At least {100 * WHOLE:.0f} % are correct in: {', '.join(whole)}. "
-            "The rules or the answers of the benchmark may be built in.",
+            MarkName.HARDLY_ANY_ERRORS, f"At least {100 * WHOLE:.0f} % are correct in: {', '.join(whole)}. {why}"
         )
         return
     composite = run.scores.composite.value or 0.0
     if composite >= NEARLY_ALL and all((control.scores.composite.value or 0.0) < NEARLY_ALL for control in controls):
-        yield Mark(
-            MarkName.HARDLY_ANY_ERRORS,
-            f"The score is {100 * composite:.1f} %. The rules or the answers of the benchmark may be built in.",
-        )
+        yield Mark(MarkName.HARDLY_ANY_ERRORS, f"The score is {100 * composite:.1f} %. {why}")
 
 
 def _whole(scores: Scores) -> dict[str, float]:

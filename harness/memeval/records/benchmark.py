@@ -199,6 +199,27 @@ class ChartInfo(Record):
     """Where the published values are from; ``None`` if there are none."""
 
 
+class TabColumn(Record):
+    """A column of a benchmark's tab: how many items of some categories a system passed."""
+
+    title: str
+    protocol: str
+    categories: tuple[str, ...] = Field(min_length=1)
+    """The categories whose items are counted together."""
+
+
+class FrontTab(Record):
+    """A tab of the front page with one table: systems by counts of passed items, each from one run on one tier."""
+
+    title: str
+    meaning: str
+    """Who and what is in the table, in a sentence or two."""
+    items: str = "items"
+    """What its items are called, in the plural."""
+    columns: tuple[TabColumn, ...] = Field(min_length=1)
+    """Its columns, in order."""
+
+
 class WorkKind(StrEnum):
     """The kind of a work to cite; the values are those of the Citation File Format."""
 
@@ -275,6 +296,8 @@ class BenchmarkInfo(Record):
     """An example."""
     charts: tuple[ChartInfo, ...] = ()
     """Charts of its page, besides those that memeval draws for every benchmark."""
+    tab: FrontTab | None = None
+    """Its tab on the front page; ``None`` for most: they are columns of a table there."""
     categories: tuple[CategoryInfo, ...]
     """Its categories, in the order of its table."""
     alternates: dict[str, str] = {}

@@ -57,6 +57,20 @@ def test_the_full_tier_has_a_hundred_kills_and_forty_cuts(protocol: str, trials:
     assert {key.slices["stored"] for key in keys} == {"0", "5000"}
 
 
+@pytest.mark.parametrize(("protocol", "trials"), [("durability", 220), ("power-cut", 100)])
+def test_a_second_tier_has_other_crashes_and_both_together_two_hundred_kills(protocol: str, trials: int) -> None:
+    both = [session(protocol, tier) for tier in ("full", "again")]
+    assert len({key.item_id for each in both for key in each.keys}) == trials
+    steps = [step for each in both for scenario in each.scenarios.values() for step in scenario.steps]
+    assert len({step.seed for step in steps if isinstance(step, Crash)}) == trials
+
+
+@pytest.mark.parametrize("protocol", ["freshness", "changes", "apart", "growth", "disk-faults"])
+def test_the_second_tier_is_the_full_one_where_nothing_crashes(protocol: str) -> None:
+    again, full = (session(protocol, tier).keys for tier in ("again", "full"))
+    assert [key.item_id for key in again] == [key.item_id for key in full]
+
+
 @pytest.mark.parametrize(("tier", "trials"), [("full", 220), ("thousand", 28), ("quick", 8)])
 def test_each_tier_has_faults_of_the_disk(tier: str, trials: int) -> None:
     keys = session("disk-faults", tier).keys

@@ -1,4 +1,4 @@
-"""A history of a made product: every version runs or is a gap with its reason, and a killed command resumes."""
+"""A history of a made product: every version runs or is a gap with its reason."""
 
 import shutil
 from collections.abc import Iterator
@@ -12,7 +12,6 @@ from memeval.evaluation.verify.stored_results import checks_of_results
 from memeval.records.history import MeasuredVersion, PackageIndex, VersionHistory, VersionOutcome
 from tests.evaluation.history.products import RELEASES, submission
 from tests.support.calling import Call, call
-from tests.support.commands import start
 from tests.support.package_index import Index, package_index
 
 __all__ = ["call"]
@@ -205,37 +204,3 @@ def test_a_wrong_declaration_is_refused_with_its_file(
 def test_a_wrong_call_is_refused(index: Index, call: Call, words: tuple[str, ...], sentence: str) -> None:
     said = call(*words)
     assert (said.code, sentence in said.err) == (2, True), said.err
-
-
-@pytest.mark.slow
-def test_a_killed_history_resumes_with_the_same_locks_and_equal_rows(index: Index, call: Call, tmp_path: Path) -> None:
-    import time
-
-    versions = ("--versions", "1.0,1.1,2.0,2.1")
-    for seconds in (3.0, 5.0, 8.0):
-        started = start(*COMMAND, *versions, where=tmp_path)
-        end = time.monotonic() + seconds
-        while started.poll() is None and time.monotonic() < end:
-            time.sleep(0.05)
-        if started.poll() is None:
-            started.kill()
-    locks = (
-        {each.version: each.lock for each in stored(tmp_path).versions if each.lock}
-        if (tmp_path / "results/history/keeper.json").exists()
-        else {}
-    )
-    assert call(*COMMAND, *versions).code == 0
-    history = stored(tmp_path)
-    assert {each.outcome for each in history.versions} == {VersionOutcome.RAN}
-    assert locks.items() <= {each.version: each.lock for each in history.versions}.items()
-    assert not list(history_faults(tmp_path / "results"))
-    shutil.move(tmp_path / "results", tmp_path / "killed")
-    assert call(*COMMAND, *versions).code == 0
-    digests = [
-        {
-            run.run.product_version and run.run.product_version.version: run.run.responses_digest
-            for run in history_runs(each)
-        }
-        for each in (tmp_path / "killed", tmp_path / "results")
-    ]
-    assert digests[0] == digests[1]

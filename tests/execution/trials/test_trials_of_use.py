@@ -111,6 +111,18 @@ def test_a_deletion_shows_only_if_the_store_deletes(change: Change, staged: Call
     assert freshness(added(Onlooker.WRITER, change=change), staged(forgets=False)).at_once == expected
 
 
+@pytest.mark.parametrize("change", [Change.UPDATED, Change.DELETED])
+@pytest.mark.parametrize("onlooker", list(Onlooker))
+def test_a_text_that_is_only_hidden_comes_back_where_the_writing_process_does_not_look(
+    onlooker: Onlooker, change: Change, staged: Callable[..., Stage]
+) -> None:
+    trial = added(onlooker, change=change)
+    assert freshness(trial, staged("forgetting-store")).is_fresh
+    seen = freshness(trial, staged("hiding-store"))
+    expected = 3 if onlooker is Onlooker.WRITER else 0
+    assert (seen.acknowledged, seen.at_once, seen.never, seen.error) == (3, expected, 3 - expected, None)
+
+
 def test_a_system_without_forget_is_told_what_the_trial_needs(staged: Callable[..., Stage]) -> None:
     with pytest.raises(AdapterMisbehaved, match="no forget"):
         freshness(added(Onlooker.WRITER, change=Change.DELETED), staged("sqlite-full"))

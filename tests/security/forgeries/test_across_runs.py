@@ -308,6 +308,9 @@ def test_template_rules_and_a_lookup_table_are_marked(tmp_path: Path) -> None:
     few = [MarkName.HARDLY_ANY_ERRORS]
     assert found == {"rules": few, "table": few, "close": few, "good": []}
     assert "At least 99 % are correct in: kept." in row_of(board, rules).marks[0].sentence
+    assert (
+        "No control that could show whether this is easy has a complete run" in row_of(board, close).marks[0].sentence
+    )
     assert "The score is 95.0 %." in row_of(board, close).marks[0].sentence
 
 
@@ -315,6 +318,22 @@ def test_what_a_control_answers_without_errors_marks_nobody(tmp_path: Path) -> N
     run = scored(tmp_path, "acme", 50)
     control = scored(tmp_path, "full-context", 50, kind=SystemKind.CONTROL)
     assert row_of(board_of(tmp_path, run, control), run).marks == ()
+
+
+@pytest.mark.parametrize(
+    ("control", "done", "said"),
+    [("bm25", None, False), ("bm25", 40, True), ("knows-the-answers", None, True), (None, None, True)],
+)
+def test_a_run_without_errors_says_whether_a_control_shows_that_it_is_easy(
+    tmp_path: Path, control: str | None, done: int | None, said: bool
+) -> None:
+    runs = [run := scored(tmp_path, "acme", 50)]
+    if control:
+        runs.append(scored(tmp_path, control, 30, kind=SystemKind.CONTROL, done=done))
+    (mark,) = row_of(board_of(tmp_path, *runs), run).marks
+    assert mark.name is MarkName.HARDLY_ANY_ERRORS
+    assert ("No control that could show whether this is easy" in mark.sentence) is said
+    assert mark.sentence.endswith("The rules or the answers of the benchmark may be built in.")
 
 
 @pytest.mark.parametrize(("slug", "view"), [("expected-turns", View.TURNS), ("oracle", View.EVIDENCE)])

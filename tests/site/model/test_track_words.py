@@ -1,9 +1,13 @@
 """The words for a track that stand in headings and links."""
 
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
+from memeval.leaderboard.board import BoardTable
 from memeval.records.track import Redistribution
 from memeval.site.model.content import BenchmarkView
 from tests.support.commands import ROOT
@@ -24,3 +28,17 @@ def test_a_sample_counts_against_the_whole_of_its_own_protocol(protocol: str, ti
     tracks = [RunFolder(file.parent).run.track for file in ROOT.glob("results/operations/*/*/run.json")]
     track = next(each for each in tracks if (each.protocol, each.tier) == (protocol, tier))
     assert words in OPERATIONS.track_words(track)
+
+
+def test_all_questions_are_named_where_a_sample_has_more_systems() -> None:
+    def table(tier: str, rows: int) -> BoardTable:
+        return cast(BoardTable, SimpleNamespace(track=tracks[tier], rows=(None,) * rows))
+
+    files = ROOT.glob("results/vehiclemembench/*/*/run.json")
+    tracks = {track.tier: track for track in (RunFolder(file.parent).run.track for file in files)}
+    info = find("vehiclemembench@1").info
+    for sample, words in ((17, "systems only search, all 500 questions"), (5, "systems only search")):
+        tables = table("ten", sample), table("full", 10)
+        view = BenchmarkView("vehiclemembench@1", info, None, {}, tables, Redistribution.IDS)
+        assert view.track_words(tracks["full"]) == words
+        assert view.track_words(tracks["ten"]) == "systems only search, 100 of 500 questions"

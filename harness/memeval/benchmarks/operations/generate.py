@@ -14,7 +14,7 @@ from memeval.records.trials import Activity, Crash, CrashFault, Trial
 
 DURABILITY, POWER_CUT = "durability", "power-cut"
 
-FULL, THOUSAND, QUICK = "full", "thousand", "quick"
+FULL, AGAIN, THOUSAND, QUICK = "full", "again", "thousand", "quick"
 
 FEWEST_WRITES, MOST_WRITES = 20, 60
 """How many texts are acknowledged in a trial before the fault is awaited."""
@@ -45,10 +45,11 @@ class Part:
     """By tier: how many trials there are with so many texts stored before."""
 
 
-def _shares(full: int, quick: int) -> dict[str, dict[int, int]]:
+def _shares(full: int, again: int, quick: int) -> dict[str, dict[int, int]]:
     """Return half of the trials with an empty store, and half with a filled one."""
     return {
         FULL: {0: full // 2, 5000: full // 2},
+        AGAIN: {0: again // 2, 5000: again // 2},
         THOUSAND: {0: quick // 2, 1000: quick // 2},
         QUICK: {0: quick // 2, 200: quick // 2},
     }
@@ -56,14 +57,14 @@ def _shares(full: int, quick: int) -> dict[str, dict[int, int]]:
 
 PARTS: dict[str, tuple[Part, ...]] = {
     DURABILITY: (
-        Part("killed-writing", CrashFault.KILL, Activity.WRITING, _shares(60, 6)),
-        Part("killed-idle", CrashFault.KILL, Activity.IDLE, _shares(20, 2)),
-        Part("killed-searching", CrashFault.KILL, Activity.SEARCHING, _shares(20, 2)),
-        Part("stopped", CrashFault.STOP, Activity.IDLE, _shares(10, 2)),
+        Part("killed-writing", CrashFault.KILL, Activity.WRITING, _shares(60, 60, 6)),
+        Part("killed-idle", CrashFault.KILL, Activity.IDLE, _shares(20, 20, 2)),
+        Part("killed-searching", CrashFault.KILL, Activity.SEARCHING, _shares(20, 20, 2)),
+        Part("stopped", CrashFault.STOP, Activity.IDLE, _shares(10, 10, 2)),
     ),
     POWER_CUT: (
-        Part("cut", CrashFault.CUT, Activity.WRITING, _shares(20, 4)),
-        Part("late-cut", CrashFault.LATE_CUT, Activity.WRITING, _shares(20, 4)),
+        Part("cut", CrashFault.CUT, Activity.WRITING, _shares(20, 30, 4)),
+        Part("late-cut", CrashFault.LATE_CUT, Activity.WRITING, _shares(20, 30, 4)),
     ),
 }
 
@@ -83,6 +84,7 @@ ACTIVITIES = {
 
 def generate(seed: int, protocol: str, tier: str) -> Generation:
     """Return the scenarios of a protocol, each with one trial, and their keys."""
+    without_crashes = FULL if tier == AGAIN else tier
     if protocol in PARTS:
         made = [
             _made(part.category, {"stored": str(trial.stored)}, trial)
@@ -90,14 +92,14 @@ def generate(seed: int, protocol: str, tier: str) -> Generation:
             for trial in _crashes(seed, part, tier)
         ]
     elif protocol == DISK_FAULTS:
-        made = [_made(*draft, SAID) for draft in disk_faults(seed, tier)]
+        made = [_made(*draft, SAID) for draft in disk_faults(seed, without_crashes)]
     else:
-        made = [_made(*draft, WORKS[protocol]) for draft in trials(seed, protocol, tier)]
+        made = [_made(*draft, WORKS[protocol]) for draft in trials(seed, protocol, without_crashes)]
     return tuple(scenario for scenario, _ in made), tuple(key for _, key in made)
 
 
 def _crashes(seed: int, part: Part, tier: str) -> Iterator[Crash]:
-    number = 0
+    number = sum(part.trials[FULL].values()) if tier == AGAIN else 0
     for stored, count in part.trials[tier].items():
         for _ in range(count):
             number += 1

@@ -180,9 +180,13 @@ def _names(brings: Mapping[str, str]) -> frozenset[str]:
 
 
 def pinned(folder: Path, names: Sequence[str]) -> dict[str, str]:
-    """Return the versions of packages in the lock of a submission. Raises ``BadInput`` if the lock lacks one."""
+    """Return the versions of packages in the lock of a submission. Raises ``BadInput`` if the lock lacks one.
+
+    Of a package with several pins, the one for this Python counts.
+    """
     lock = folder / REQUIREMENTS
-    pins = {pin.name: pin for pin in read_pins(lock.read_text("utf-8"), lock)} if lock.is_file() else {}
+    listed = read_pins(lock.read_text("utf-8"), lock) if lock.is_file() else ()
+    pins = {pin.name: pin for pin in listed if pin.requirement.marker is None or pin.requirement.marker.evaluate()}
     found: dict[str, str] = {}
     for name in names:
         pin = pins.get(canonicalize_name(name))

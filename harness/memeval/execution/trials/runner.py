@@ -16,6 +16,7 @@ from memeval.execution.trials.disk_faults import disk_fault
 from memeval.execution.trials.freshness import freshness
 from memeval.execution.trials.growth import growth
 from memeval.execution.trials.stage import Stage
+from memeval.execution.trials.stored import StoredFolders
 from memeval.records.base import Record
 from memeval.records.response import Outcome, Response, Timings
 from memeval.records.trials import Crash, Trial
@@ -38,13 +39,17 @@ class TrialRunner:
     """Runs trials through one instance of a system.
 
     ``stopped``: whether the run was interrupted; the trial that runs then has no response. ``log``: receives an event,
-    a sentence and the scenario's id.
+    a sentence and the scenario's id. ``folders``: storage folders that other runners share; ``None`` for its own.
     """
 
     def __init__(
-        self, system: SystemProcess, stopped: Callable[[], bool], log: Callable[[str, str, str], None]
+        self,
+        system: SystemProcess,
+        stopped: Callable[[], bool],
+        log: Callable[[str, str, str], None],
+        folders: StoredFolders | None = None,
     ) -> None:
-        self._stage = Stage(system)
+        self._stage = Stage(system, folders, stopped)
         self._stopped, self._log = stopped, log
 
     def run(self, work: ScenarioWork) -> Iterator[FinishedItems]:

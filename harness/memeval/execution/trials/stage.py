@@ -9,8 +9,10 @@ from pathlib import Path
 
 from memeval.execution.trials.disks import CutDisk, require_disk
 from memeval.execution.trials.memory import StoredMemory, Written
+from memeval.execution.trials.stored import StoredFolders
 from memeval.execution.trials.texts import STORED
 from memeval.records.errors import BadInput
+from memeval.systems.errors import SystemDied
 from memeval.systems.process import SystemProcess
 
 
@@ -29,19 +31,23 @@ class Ground:
 class Stage:
     """A system on which trials run, one after the other.
 
-    ``system``: the system; its processes are those of the trial. Use it as a context manager: at the end, the process
-    is ended and the folders are deleted.
+    ``system``: the system; its processes are those of the trial. ``folders``: the storage folders that other stages of
+    the run use too, which whoever made them closes; ``None`` for folders of its own. ``stopped``: whether the run was
+    stopped. Close it at the end: the process is ended and the folders are deleted.
     """
 
     system: SystemProcess
+    folders: StoredFolders | None = None
+    stopped: Callable[[], bool] = lambda: False
     _root: tempfile.TemporaryDirectory[str] = field(
         default_factory=lambda: tempfile.TemporaryDirectory(prefix="memeval-trial-", ignore_cleanup_errors=True)
     )
-    _stored: dict[int, Path] = field(default_factory=dict)
+    _own: StoredFolders = field(default_factory=StoredFolders)
 
     def close(self) -> None:
         self.system.close()
         self._root.cleanup()
+        self._own.close()
 
     @contextmanager
     def plain(self) -> Iterator[Ground]:
@@ -85,17 +91,20 @@ class Stage:
         ground.sync()
 
     def stored(self, number: int) -> Path:
-        """Return a storage folder with so many texts, which no process uses."""
-        if number not in self._stored:
-            folder = Path(self._root.name, f"stored-{number}")
-            folder.mkdir()
-            memory = self._started(folder)
-            for each in range(number):
-                memory.write(Written(STORED, each))
-            self.system.settle()
-            self.system.close()
-            self._stored[number] = folder
-        return self._stored[number]
+        """Return a storage folder with so many texts, which no process uses.
+
+        Raises SystemFailure: the system did not store them, or the run was stopped.
+        """
+        return (self.folders or self._own).filled(number, lambda folder: self._fill(folder, number))
+
+    def _fill(self, folder: Path, number: int) -> None:
+        if self.stopped():  # while another stage filled it, in vain
+            raise SystemDied("The run was stopped.")
+        memory = self._started(folder)
+        for each in range(number):
+            memory.write(Written(STORED, each))
+        self.system.settle()
+        self.system.close()
 
     def start(self, ground: Ground) -> StoredMemory:
         return self._started(ground.folder)

@@ -132,7 +132,7 @@ class BenchmarkView:
         title = protocol.title if protocol else track.protocol
         several = any(one.track.protocol != track.protocol for one in self.tables if self._who(one.track) == who)
         more = [f"{who} (scoring: {title})" if several and title.lower() not in f"{who} {self.answers(track)}" else who]
-        more += [] if track.tier == "full" else [self._size(track)]
+        more += [self._size(track)] if track.tier != "full" or self._has_busier_sample(track) else []
         tracks = [table.track for table in self.tables if table.track.tier == track.tier]
         more += [
             f"{name} {value}"
@@ -150,6 +150,16 @@ class BenchmarkView:
             return "systems only search"
         return "systems answer" if track.reader == NATIVE else "systems search, a fixed reader answers"
 
+    def _has_busier_sample(self, track: Track) -> bool:
+        """Return whether a table of a sample has more systems, so that it is the first that readers see."""
+        rows = {table.track.id: len(table.rows) for table in self.tables}
+        return any(
+            len(table.rows) > rows.get(track.id, 0)
+            for table in self.tables
+            if table.track.tier != "full"
+            and (table.track.protocol, table.track.reader) == (track.protocol, track.reader)
+        )
+
     def _size(self, track: Track) -> str:
         tiers = {tier.name: tier for tier in self.info.tiers} if self.info else {}
         if (tier := tiers.get(track.tier)) is not None and tier.tokens is not None:
@@ -159,6 +169,8 @@ class BenchmarkView:
         whole = own or (tiers["full"].items if "full" in tiers else 0)
         if whole > track.planned:
             return f"{count(track.planned)} of {count(whole)} questions"
+        if track.tier == "full":
+            return f"all {count(track.planned)} questions"
         return f"another set of questions ({track.tier})"
 
     def track_summary(self, track: Track) -> str:

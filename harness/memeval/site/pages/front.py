@@ -22,6 +22,7 @@ from memeval.site.pages.rendering import render
 from memeval.site.table.capabilities import as_rows, capability_rows, differing
 from memeval.site.table.downloads import safe_cell
 from memeval.site.table.overview import Overview, OverviewColumn, OverviewRow, on_front, overviews, verdict
+from memeval.site.table.tab_tables import tab_tables
 
 HEADING = "Memory systems for AI agents, measured"
 DEFAULT_TITLE = BoardSettings().title
@@ -63,6 +64,8 @@ class FrontPage(Publisher):
         capabilities = capability_rows(site)
         if capabilities:
             yield Asset("downloads/capabilities.csv", _as_csv(as_rows(capabilities)))
+        tabs = tab_tables(site)
+        yield from (Asset(each.download, _as_csv(each.data())) for each in tabs)
         yield Page(
             url="",
             title="Leaderboard",
@@ -78,6 +81,7 @@ class FrontPage(Publisher):
                 charts=charts,
                 capabilities=capabilities,
                 able_columns=differing(capabilities) if capabilities else ([], []),
+                tabs=tabs,
                 downloads=downloads,
                 has_parquet=has_pyarrow(),
                 judged=any(each.has_judge for each in shown),

@@ -33,6 +33,7 @@ from memeval.site.table.flags import observer
 from memeval.site.table.judges import JudgeNote, judge_note
 from memeval.site.table.overview import overviews
 from memeval.site.table.tables import needs
+from memeval.site.table.write_costs import WriteCost, write_cost
 from memeval.site.trends.product_trends import ProductTrend, trends_of
 from memeval.site.trends.version_charts import written
 from memeval.systems.controls import all_controls
@@ -72,6 +73,8 @@ class ConfigurationView:
     probes: tuple[Probe, ...]
     submission: Submission | None
     conformance: Conformance | None
+    write_cost: WriteCost | None
+    """What writing 1,000 messages costs; ``None`` without a complete run."""
 
     @property
     def version(self) -> str:
@@ -113,6 +116,7 @@ def _configuration(site: SiteModel, tables: Sequence[BoardTable], slug: str) -> 
         probes=tuple(probes_of(site, standings)),
         submission=site.submissions.get(slug),
         conformance=site.conformance.get(slug),
+        write_cost=write_cost(site, rows),
     )
 
 
@@ -184,6 +188,7 @@ class ProductPage:
                 for each in view.results
             ],
             "judges": repr(self.judges),
+            "writing": [(cost.said, cost.row.run.run_id) for view in self.views if (cost := view.write_cost)],
             "claims": repr([self.claims, self._waits()]),
             "submissions": repr([[view.submission, view.conformance] for view in self.views]),
             "benchmarks": sorted({site.benchmark_of(row.run.track).described for row in rows}),

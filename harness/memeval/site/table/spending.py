@@ -34,7 +34,7 @@ def _cost(phases: tuple[Phase, ...], *, each: bool) -> Callable[[BoardRow], Colu
     def read(row: BoardRow) -> ColumnReader:
         run = row.run
         used = [run.usage[phase] for phase in phases if phase in run.usage]
-        if not any(usage.calls or usage.cached or usage.usd for usage in used) and _cannot_call(run):
+        if not any(usage.calls or usage.cached or usage.usd for usage in used) and cannot_call(run):
             return ColumnReader(0.0, note=FREE)
         if not used and (run.cost.usd is None or (run.cost.usd > 0 and not run.usage)):
             return ColumnReader(None, note=cost_reason(run.cost.reason) or "unknown: not recorded by phase")
@@ -62,12 +62,12 @@ _ALL = _cost(tuple(Phase), each=False)
 def total_cost(row: BoardRow) -> ColumnReader:
     """Return the cost of a whole run, with the reason for a cost of $0 or for an unknown one."""
     cost = row.run.cost
-    if cost.usd or not _cannot_call(row.run):
+    if cost.usd or not cannot_call(row.run):
         return ColumnReader(cost.usd, note=cost_reason(cost.reason) if cost.usd is None else None)
     return _ALL(row)
 
 
-def _cannot_call(run: Run) -> bool:
+def cannot_call(run: Run) -> bool:
     """Return whether a system could reach no model that costs money: it ran here, in a sandbox without network."""
     confined = run.isolation is Isolation.SANDBOXED and run.network is Network.NONE
     return confined and run.imported is None and not run.system.hosts and not run.system.declared_models

@@ -1,0 +1,149 @@
+"""Tables of the tabs that benchmarks declare: systems by how many trials they passed, each count from one run."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from memeval.leaderboard.board import BoardRow, RankStatus
+from memeval.records.benchmark import FrontTab, TabColumn, TierInfo
+from memeval.site.model.content import BenchmarkView, SiteModel
+from memeval.site.model.products import ProductKind
+from memeval.site.table.overview import told_apart_names
+from memeval.site.table.write_costs import WriteCost, write_cost
+from memeval.statistics.intervals import wilson
+
+_SHOWN = (RankStatus.RANKED, RankStatus.CONTROL, RankStatus.MOCK, RankStatus.UNREVIEWED)
+
+
+@dataclass(frozen=True)
+class TabCell:
+    passed: int
+    planned: int
+    tier: str
+    row: BoardRow
+    """The run that is the proof."""
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % score interval of the share, as if the items were independent."""
+        return wilson(self.passed, self.planned)
+
+
+@dataclass(frozen=True)
+class TabRow:
+    slug: str
+    name: str
+    settings: str | None
+    kind: ProductKind
+    cells: tuple[TabCell | None, ...]
+    """One for each column; ``None`` where it has no complete run."""
+    cost: WriteCost | None
+
+
+@dataclass(frozen=True)
+class TabTable:
+    benchmark: BenchmarkView
+    tab: FrontTab
+    """Its columns are those with a run."""
+    rows: tuple[TabRow, ...]
+    """Products first, controls last."""
+
+    @property
+    def id(self) -> str:
+        return f"tab-{self.benchmark.id.partition('@')[0]}"
+
+    @cached_property
+    def tiers(self) -> tuple[TierInfo, ...]:
+        """The tiers of its cells, in the order of the catalogue."""
+        used = {cell.tier for row in self.rows for cell in row.cells if cell}
+        return tuple(tier for tier in (self.benchmark.info.tiers if self.benchmark.info else ()) if tier.name in used)
+
+    def ranks(self, column: TabColumn) -> str:
+        """Return the track of a column's protocol with the most ranked systems; of equal ones, the largest."""
+        tables = [table for table in self.benchmark.tables if table.track.protocol == column.protocol]
+        return max(tables, key=lambda table: (table.ranked, table.track.planned)).track.id
+
+    @property
+    def download(self) -> str:
+        return f"downloads/{self.id}.csv"
+
+    def data(self) -> list[dict[str, Any]]:
+        """Return a line for each count, for downloads."""
+        return [
+            {
+                "system": row.slug,
+                "name": row.name,
+                "configuration": row.settings,
+                "kind": row.kind.value,
+                "column": column.title,
+                "protocol": column.protocol,
+                "tier": cell.tier,
+                "passed": cell.passed,
+                "planned": cell.planned,
+                "low": cell.interval[0],
+                "high": cell.interval[1],
+                "run": cell.row.run.run_id,
+            }
+            for row in self.rows
+            for column, cell in zip(self.tab.columns, row.cells, strict=True)
+            if cell
+        ]
+
+
+def tab_tables(site: SiteModel) -> list[TabTable]:
+    """Return the table of each benchmark that declares a tab and has a run for it."""
+    found = []
+    for benchmark in site.benchmarks.values():
+        tab = benchmark.info.tab if benchmark.info else None
+        if tab is None:
+            continue
+        ran = {table.track.protocol for table in benchmark.tables if table.rows}
+        tab = tab.model_copy(update={"columns": tuple(each for each in tab.columns if each.protocol in ran)})
+        if rows := _rows(site, benchmark, tab):
+            found.append(TabTable(benchmark, tab, rows))
+    return found
+
+
+def _rows(site: SiteModel, benchmark: BenchmarkView, tab: FrontTab) -> tuple[TabRow, ...]:
+    shown = [row for table in benchmark.tables for row in table.rows if row.standing in _SHOWN]
+    of_system: dict[str, list[BoardRow]] = {}
+    for row in shown:
+        of_system.setdefault(row.run.system.slug, []).append(row)
+    tiers = [tier.name for tier in benchmark.info.tiers] if benchmark.info else []
+    cells = {slug: tuple(_cell(column, rows, tiers) for column in tab.columns) for slug, rows in of_system.items()}
+    newest = {slug: max(rows, key=lambda row: row.run.timing.started) for slug, rows in of_system.items()}
+    names = told_apart_names([row.run.system for row in newest.values()])
+    rows = [
+        TabRow(
+            slug,
+            *names[slug],
+            site.products.by_slug[slug].kind,
+            cells[slug],
+            write_cost(site, (newest[slug], *site.board.of_system(slug))),
+        )
+        for slug in of_system
+        if any(cells[slug])
+    ]
+    return tuple(sorted(rows, key=lambda row: (list(ProductKind).index(row.kind), row.name.lower(), row.slug)))
+
+
+def _cell(column: TabColumn, rows: Iterable[BoardRow], tiers: Sequence[str]) -> TabCell | None:
+    """Return the count of a column from one run: that with the most items; of equal ones, on the tier named first."""
+    found = [cell for row in rows if row.run.track.protocol == column.protocol and (cell := _counted(column, row))]
+
+    def order(cell: TabCell) -> tuple[int, int, str]:
+        place = tiers.index(cell.tier) if cell.tier in tiers else len(tiers)
+        return cell.planned, -place, cell.row.run.timing.started
+
+    return max(found, key=order, default=None)
+
+
+def _counted(column: TabColumn, row: BoardRow) -> TabCell | None:
+    """Return how many items a run passed; ``None`` if its tier lacks a category of the column."""
+    tallies = {each.name: each.tally for each in row.run.scores.categories}
+    if not tallies.keys() >= set(column.categories):
+        return None
+    counted = [tallies[name] for name in column.categories]
+    passed, planned = sum(each.correct for each in counted), sum(each.planned for each in counted)
+    return TabCell(passed, planned, row.run.track.tier, row) if planned else None

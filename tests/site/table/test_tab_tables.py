@@ -1,0 +1,124 @@
+"""The tab that a benchmark declares: which run a cell is of, and that it says its tier."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.benchmarks.catalogue import check_tab
+from memeval.records.benchmark import FrontTab, ProtocolInfo, TabColumn, TierInfo
+from memeval.records.errors import BadInput
+from memeval.records.run import SystemKind
+from memeval.records.track import CategoryPlan
+from memeval.site.model.content import SiteModel, read_site
+from memeval.site.model.files import Asset, Page, file_bytes
+from memeval.site.pages.front import FrontPage
+from memeval.site.table.tab_tables import TabTable, tab_tables
+from tests.site.conftest import whole
+from tests.site.factory import FakeBenchmark
+from tests.support.runs import make_run, make_track
+
+PROTOCOLS = tuple(
+    ProtocolInfo(name=name, title=name, summary="Trials.", headline="accuracy") for name in ("crashes", "users")
+)
+TAB = FrontTab(
+    title="In use",
+    meaning="What is left after a crash.",
+    items="trials",
+    columns=(
+        TabColumn(title="After a kill", protocol="crashes", categories=("belief-update", "noise-resistance")),
+        TabColumn(title="After a stop", protocol="crashes", categories=("noise-resistance",)),
+        TabColumn(title="Users apart", protocol="users", categories=("belief-update",)),
+    ),
+)
+TIERS = (TierInfo(name="full", items=40, how="All of them."), TierInfo(name="tenth", items=4, how="One in ten."))
+
+
+def benchmark(tab: FrontTab | None = TAB) -> FakeBenchmark:
+    return FakeBenchmark(told={"tab": tab, "protocols": PROTOCOLS, "tiers": TIERS})
+
+
+def ran(results: Path, slug: str, kept: int, *, tier: str = "full", protocol: str = "crashes", **more: Any) -> str:
+    items = {"full": 20, "tenth": 2}[tier]
+    track = make_track(
+        benchmark="fake@1",
+        data_digest=FakeBenchmark().dataset.digest,
+        protocol=protocol,
+        tier=tier,
+        categories=tuple(
+            CategoryPlan(name=name, weight=0.5, items=items, grader="judged@1")
+            for name in ("belief-update", "noise-resistance")
+        ),
+    )
+    made = make_run(results, slug, {"belief-update": kept, "noise-resistance": items}, track=track, **more)
+    return made.run.run_id
+
+
+def site_of(results: Path, tab: FrontTab | None = TAB) -> SiteModel:
+    return read_site(results, find=lambda _name: benchmark(tab))
+
+
+def counts(table: TabTable) -> dict[str, list[tuple[int, int, str] | None]]:
+    return {
+        row.slug: [(cell.passed, cell.planned, cell.tier) if cell else None for cell in row.cells] for row in table.rows
+    }
+
+
+def test_a_cell_is_of_the_run_with_the_most_items_and_says_its_tier(tmp_path: Path) -> None:
+    full = ran(tmp_path, "acme", 15)
+    ran(tmp_path, "acme", 2, tier="tenth", started="2026-12-01T10:00:00.000+00:00")
+    ran(tmp_path, "blue", 1, tier="tenth")
+    ran(tmp_path, "bm25", 20, kind=SystemKind.CONTROL)
+    (table,) = tab_tables(site_of(tmp_path))
+    assert counts(table) == {
+        "acme": [(35, 40, "full"), (20, 20, "full")],
+        "blue": [(3, 4, "tenth"), (2, 2, "tenth")],
+        "bm25": [(40, 40, "full"), (20, 20, "full")],
+    }
+    cell = table.rows[0].cells[0]
+    assert cell is not None and cell.row.run.run_id == full
+    assert [tier.name for tier in table.tiers] == ["full", "tenth"]
+
+
+def test_a_column_that_nobody_ran_is_left_out_and_a_missing_run_is_a_dash(tmp_path: Path) -> None:
+    ran(tmp_path, "acme", 20)
+    assert [column.title for column in tab_tables(site_of(tmp_path))[0].tab.columns] == ["After a kill", "After a stop"]
+    ran(tmp_path, "blue", 20, protocol="users")
+    (table,) = tab_tables(site_of(tmp_path))
+    assert counts(table)["blue"] == [None, None, (20, 20, "full")]
+
+
+def test_partial_and_no_runs_have_no_row_and_most_benchmarks_no_tab(tmp_path: Path) -> None:
+    ran(tmp_path, "acme", 20, done=30)
+    assert tab_tables(site_of(tmp_path)) == []
+    ran(tmp_path, "blue", 20)
+    assert tab_tables(site_of(tmp_path, None)) == []
+
+
+def test_the_tab_stands_on_the_front_page_with_its_proof_and_its_download(tmp_path: Path) -> None:
+    run_id = ran(tmp_path, "acme", 15)
+    files = list(whole(FrontPage().publish(site_of(tmp_path))))
+    (page,) = (str(file.body) for file in files if isinstance(file, Page))
+    assert '<a href="#tab-fake" data-tab="tab-fake">In use</a>' in page
+    panel = page[page.index('<section id="tab-fake"') :]
+    assert f'<a href="runs/{run_id}/#categories">35 of 40</a>' in panel
+    assert "<small>tier: full</small>" in panel and "<b>full</b>: All of them." in panel
+    assert re.search(r"<small>73\.9–94\.5 %</small>", panel)
+    (table,) = (file for file in files if isinstance(file, Asset) and file.path == "downloads/tab-fake.csv")
+    lines = file_bytes(table).decode().splitlines()
+    assert len(lines) == 3 and "After a kill,crashes,full,35,40" in lines[1] and lines[1].endswith(run_id)
+
+
+@pytest.mark.parametrize(
+    ("column", "sentence"),
+    [
+        (TabColumn(title="X", protocol="absent", categories=("a",)), "names the unknown protocol 'absent'"),
+        (TabColumn(title="X", protocol="crashes", categories=("absent",)), "names unknown categories: absent"),
+    ],
+)
+def test_a_tab_that_counts_nothing_is_refused(column: TabColumn, sentence: str) -> None:
+    tab = TAB.model_copy(update={"columns": (column,)})
+    with pytest.raises(BadInput, match=sentence):
+        check_tab(benchmark(tab).info)
+    check_tab(benchmark().info)
