@@ -24,7 +24,9 @@ from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.verify.audit import audit_judge, verify_audit
 from memeval.evaluation.verify.reproduce import reproduce_run
+from memeval.evaluation.verify.rerun import rerun
 from memeval.evaluation.verify.verification import verify_run
+from memeval.execution.setup import SystemSetup
 from memeval.gateway.limits import GatewayOptions
 from memeval.gateway.serving import slow_replies
 from memeval.gateway.stops import GatewayStopped
@@ -34,6 +36,7 @@ from memeval.records.call import Phase
 from memeval.records.errors import BadInput
 from memeval.records.response import Outcome
 from memeval.records.track import Limits
+from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import SystemSource, file_source
 from tests.evaluation.asking import benchmark_session, options, searching_system
 from tests.support.tiny_model import NAME, gguf, pin, stand_in
@@ -82,6 +85,22 @@ def test_it_is_verified_reproduced_and_replayed_without_the_model(tmp_path: Path
     again = run(tmp_path / "again", searching_system(tmp_path), models=ModelOptions(replay=made), reader=None)
     assert again.run.fingerprint == made.run.fingerprint
     assert [row.comparable() for row in again.responses()] == [row.comparable() for row in made.responses()]
+
+
+def test_a_reader_on_this_machine_is_asked_again_by_a_maintainer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pinned: Path
+) -> None:
+    source = searching_system(tmp_path)
+    made = run(tmp_path, source)
+    found = rerun(made, source, setup=SystemSetup(sandbox=SandboxMode.NONE))
+    assert (found.sample.asked, found.sample.agreed) == (len(list(made.responses())), found.sample.asked)
+    calls = json.loads((made.path / "run.json").read_text())["usage"]["read"]["calls"]
+    assert calls == found.sample.asked, "no recorded reply answers for the model"
+    pinned.unlink()
+    pinned.parent.rmdir()
+    pin(monkeypatch, tmp_path, gguf(), context=8192, batch=32)
+    with pytest.raises(BadInput, match="other weights, settings or engine"):
+        rerun(made, source, setup=SystemSetup(sandbox=SandboxMode.NONE))
 
 
 def test_other_weights_or_settings_are_another_track(

@@ -17,6 +17,8 @@ from memeval.execution.progress import Progress
 from memeval.execution.setup import SystemSetup
 from memeval.grading.base import last_attempts
 from memeval.keys import ItemKey
+from memeval.local import is_local
+from memeval.local.catalogue import address_of, setup_of
 from memeval.options import ModelOptions, RunOptions
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Sample
@@ -149,14 +151,29 @@ def _refuse(folder: RunFolder, source: SystemSource) -> None:
             where=folder.path,
             remedy="Run it a second time, and record the repetition: memeval ledger repeat.",
         )
-    if run.track.reader_endpoint is not None:
+    _refuse_reader(folder)
+    if (source.kind, source.view) != (system.kind, system.view):
+        raise BadInput(f"'{source.slug}' is a {source.kind}, but the run is of a {system.kind}.", where=folder.path)
+
+
+def _refuse_reader(folder: RunFolder) -> None:
+    """Refuse a reader that may answer otherwise: any model but one on this machine, of the same weights and engine."""
+    run, endpoint = folder.run, folder.run.track.reader_endpoint
+    if endpoint is None:
+        return
+    name = endpoint.partition("/")[0].partition(":")[2]
+    if not is_local(endpoint):
         raise BadInput(
             f"a model reader wrote the answers of run {run.run_id}: they may differ.",
             where=folder.path,
             remedy="Run the system a second time, and record the repetition: memeval ledger repeat.",
         )
-    if (source.kind, source.view) != (system.kind, system.view):
-        raise BadInput(f"'{source.slug}' is a {source.kind}, but the run is of a {system.kind}.", where=folder.path)
+    if (here := address_of(name, setup_of(name))) != endpoint:
+        raise BadInput(
+            f"the reader of run {run.run_id} was {endpoint}, but here it is {here}: other weights, settings or engine.",
+            where=folder.path,
+            remedy="Install the engine that the prompt 'reader/model' of the run names.",
+        )
 
 
 def _by_item(responses: Iterable[Response]) -> dict[str, list[Response]]:
