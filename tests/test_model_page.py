@@ -2,12 +2,16 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 from bench import labelled_judge
 from bench.labelled_judge import counted
 from bench.six_turns import END, FACTS, OUT, PAGE, START, TURNS, table_of, write
+from memeval.api import board
+from memeval.archive.runs import RunFolder
+from memeval.leaderboard.answer_order import compared_orders
 from memeval.records.label import AnswerLabel
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -74,3 +78,33 @@ def test_a_product_that_kept_nothing_is_shown_with_the_models_reply(tmp_path: Pa
 def test_the_facts_are_in_the_turns() -> None:
     said = " ".join(text for _role, _speaker, text in TURNS).casefold()
     assert all(fact.casefold() in said for fact in FACTS)
+
+
+def test_the_scores_of_answers_on_the_page_are_those_of_the_stored_runs(tmp_path: Path) -> None:
+    for file in ROOT.glob("results/locomo/*/*/run.json"):
+        track = RunFolder(file.parent).run.track
+        if track.tier == "hundred" or (track.protocol, track.tier) == ("retrieval", "full"):
+            shutil.copytree(file.parent, tmp_path / "locomo" / file.parent.parent.name / file.parent.name)
+    shutil.copy(ROOT / "results/ledger.jsonl", tmp_path)
+    tables = [table for table in board(tmp_path).tables if table.rows]
+    (found,) = compared_orders(tables)
+    page = (ROOT / PAGE).read_text()
+    names = {"bm25s": "BM25S", "bm25": "BM25", "file-grep": "text files and grep"}
+    vectors = {"minilm", "chroma", "langgraph-store", "mem0-verbatim", "mcp-memory-service"}
+    assert {each.row.run.system.slug for each in found.systems} == names.keys() | vectors
+    for each in found.systems:
+        name = names.get(each.row.run.system.slug, "MiniLM vectors, alone and in four products")
+        assert f"| {name} | {100 * each.answers:.1f} | {100 * each.retrieval:.1f} |" in page
+    order = found.agreement
+    assert order is not None
+    interval = f"{order.low:.2f} to {order.high:.2f}".replace("-", "\N{MINUS SIGN}")
+    assert f"\N{GREEK SMALL LETTER TAU} = {order.tau:.2f}. But the interval, {interval}, excludes" in page.replace(
+        "\n", " "
+    )
+    scores = {
+        row.run.system.slug: row.run.scores.composite.value
+        for row in found.answers.rows
+        if row.run.scores.composite.value is not None
+    }
+    assert f"| nothing | {100 * scores['no-memory']:.1f} |" in page
+    assert f"the model scores {100 * scores['oracle']:.1f}" in page
