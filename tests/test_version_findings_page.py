@@ -23,7 +23,11 @@ SAID = (
     ("haystack", ("2.30.2", "3.2.0"), {"lifecycle@1": "79.8", "locomo@1": "63.4"}),
     ("haystack", ("3.4.1",), {"lifecycle@1": "79.5", "locomo@1": "65.9"}),
     ("mcp-memory", ("2025.8.4", "2025.9.25", "2026.8.31"), {"lifecycle@1": "69.5", "locomo@1": "74.4"}),
-    ("sqlite-fts5", ("3.50.4.0", "3.51.1.0", "3.51.3.0", "3.54.1.0"), {"lifecycle@1": "77.3", "locomo@1": "70.1"}),
+    (
+        "sqlite-fts5",
+        ("3.50.4.0", "3.51.1.0", "3.51.3.0", "3.53.2.0", "3.53.4.0", "3.54.1.0"),
+        {"lifecycle@1": "77.3", "locomo@1": "70.1"},
+    ),
 )
 """Products, versions with equal grades, and their scores in per cent."""
 
