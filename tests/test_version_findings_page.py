@@ -108,3 +108,16 @@ def test_the_search_times_of_bm25s_are_those_of_the_stored_runs() -> None:
         assert max(ratio.low for ratio in ratios[benchmark]) <= min(ratio.high for ratio in ratios[benchmark])
     widest = max((ratio for each in ratios.values() for ratio in each), key=lambda ratio: ratio.high / ratio.low)
     assert f"{widest.low:.2f} to {widest.high:.2f}" in PAGE
+
+
+def test_two_versions_of_sqlite_search_slower_than_the_others() -> None:
+    ratios = {}
+    for version, folder in folders_of("sqlite-fts5", "locomo@1").items():
+        assert folder.run.beside is not None
+        pairs = folder.run.beside.fastest or folder.run.beside.search
+        ratios[version] = time_ratio([(pair.system, pair.control) for pair in pairs])
+    slow = [ratios.pop("3.51.1.0"), ratios.pop("3.51.3.0")]
+    assert "276 and 275 times as long" in PAGE and [f"{ratio.value:.0f}" for ratio in slow] == ["276", "275"]
+    values = [ratio.value for ratio in ratios.values()]
+    assert f"{min(values):.1f} to {max(values):.1f} times as long" in PAGE
+    assert min(ratio.low for ratio in slow) > max(ratio.high for ratio in ratios.values())
