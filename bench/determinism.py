@@ -26,6 +26,8 @@ START, END = "<!-- determinism -->\n", "<!-- end -->\n"
 """The marks around the table in the page."""
 
 ANSWER_TOKENS = 24
+LONG_EVERY, LONG_LINES = 4, 60
+"""Each fourth request has as many notes as a reader sends, since short prompts hide differences."""
 
 RULES = """You answer questions from notes about people. Use the notes and nothing else. If two notes differ, the newer
 one holds. If the notes do not hold the answer, say that you do not know. Answer in one short sentence, without a
@@ -51,6 +53,7 @@ class Variation(NamedTuple):
     """``restored`` before every request, as in runs; ``kept`` from the request before; ``whole``: computed again."""
     same_process: bool = False
     """Whether it is asked in the process of the series before it."""
+    other_threads: bool = False
 
 
 VARIATIONS = (
@@ -58,7 +61,7 @@ VARIATIONS = (
     Variation("again, same process", same_process=True),
     Variation("reverse order", same_process=True, reverse=True),
     Variation("after a restart"),
-    Variation("1 thread", {"threads": 1}),
+    Variation("2 threads in place of 1, or 1 of 2", other_threads=True),
     Variation("prefix kept, not restored", prefix="kept"),
     Variation("prefix computed with each prompt", prefix="whole"),
     Variation("batch of 32 tokens", {"batch": 32}),
@@ -79,19 +82,23 @@ ENGINES: dict[str, type[Llama]] = {"restored": Llama, "kept": _Keeps, "whole": _
 
 
 def requests(number: int) -> list[dict[str, Any]]:
-    """Return requests that share their instructions, about small notes of different people."""
+    """Return requests that share their instructions, about notes of different people: three of four are short."""
     made = []
     for place in range(number):
         person, other = PEOPLE[place % len(PEOPLE)], PEOPLE[(place * 3 + 1) % len(PEOPLE)]
         lines: list[str] = []
         turn = place // (2 * len(PEOPLE))
-        for step, (fact, values, _question) in enumerate(FACTS):
+        for step in range(LONG_LINES // 3):
+            fact, values, _question = FACTS[step % len(FACTS)]
             for name, shift in ((person, place), (other, place + 2), (person, place + 1 + step % 2)):
                 value = values[(shift + step + turn) % len(values)]
-                lines.append(f"{len(lines) + 1} May: {name} {fact.format(value)}.")
+                lines.append(f"{len(lines) % 30 + 1} May: {name} {fact.format(value)}.")
         question = FACTS[(place + turn) % len(FACTS)][2].format(person)
-        content = "\n".join(lines[place % 5 : place % 5 + 6]) + f"\n\n{question}"
-        messages = [{"role": "system", "content": RULES}, {"role": "user", "content": content}]
+        notes = lines if place % LONG_EVERY == LONG_EVERY - 1 else lines[place % 5 : place % 5 + 6]
+        messages = [
+            {"role": "system", "content": RULES},
+            {"role": "user", "content": "\n".join(notes) + f"\n\n{question}"},
+        ]
         made.append({"messages": messages, "max_tokens": ANSWER_TOKENS, "logprobs": True})
     return made
 
@@ -117,6 +124,8 @@ def work(name: str, number: int) -> None:
             if engine is None:
                 fields = ("name", "context", "batch", "threads", "longest_answer")
                 settings = {field: getattr(model, field) for field in fields} | variation.settings
+                if variation.other_threads:
+                    settings["threads"] = 2 if model.threads == 1 else 1
                 engine = ENGINES[variation.prefix](settings | {"path": str(checked(model)), "folder": folder})
             began = time.monotonic()
             answers = answered(engine, requests(number), variation.reverse)

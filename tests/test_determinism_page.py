@@ -29,9 +29,11 @@ def test_writing_replaces_the_table_and_nothing_else(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out.json").read_text()) == [table]
 
 
-def test_requests_differ_share_their_instructions_and_are_short() -> None:
+def test_requests_differ_share_their_instructions_and_each_fourth_is_long() -> None:
     made = requests(40)
     texts = [request["messages"][1]["content"] for request in made]
     assert len(set(texts)) == 40
     assert len({request["messages"][0]["content"] for request in made}) == 1
-    assert max(count_tokens(made[0]["messages"][0]["content"] + text) for text in texts) <= 160
+    tokens = [count_tokens(made[0]["messages"][0]["content"] + text) for text in texts]
+    assert all(600 <= each <= 900 for each in tokens[3::4])
+    assert all(each <= 160 for place, each in enumerate(tokens) if place % 4 != 3)
