@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from bench.determinism import END, OUT, PAGE, START, VARIATIONS, requests, table_of, write
+from bench.determinism import END, LONG_EVERY, OUT, PAGE, START, VARIATIONS, requests, table_of, write
 from memeval.tokens import count_tokens
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -15,6 +15,12 @@ def test_the_page_shows_what_was_measured() -> None:
     for table in tables:
         assert [row["variation"] for row in table["rows"]] == [variation.name for variation in VARIATIONS]
         assert table["setup"]["weights"].startswith("sha256:")
+
+
+def test_only_long_requests_differ_with_another_number_of_threads() -> None:
+    (table,) = json.loads((ROOT / OUT).read_text())
+    (row,) = [each for each in table["rows"] if "threads" in each["variation"]]
+    assert (row["texts_differ"], row["log_probabilities_differ"]) == (0, table["requests"] // LONG_EVERY)
 
 
 def test_writing_replaces_the_table_and_nothing_else(tmp_path: Path) -> None:

@@ -55,6 +55,12 @@ def test_verdicts_are_counted_by_label_and_missing_ones_apart() -> None:
     assert line == "| `answers`, 6 answers | `local:tiny@1` | 1 of 3 | 1 of 1 | 1 of 2 | 1 |"
 
 
+def test_the_page_says_that_the_judge_accepts_nothing() -> None:
+    rows = [row for row in json.loads((ROOT / labelled_judge.OUT).read_text()) if row["grader"].startswith("local:")]
+    accepted = sum(label["accepted"] for row in rows for label in row["labels"].values())
+    assert ("accepts nothing, not even the right" in (ROOT / PAGE).read_text()) == (bool(rows) and accepted == 0)
+
+
 def test_every_fault_on_the_page_names_a_test_that_exists() -> None:
     page = (ROOT / PAGE).read_text()
     named = set(re.findall(r"`(test_\w+)`", page.partition("## What goes wrong with real models")[2]))
