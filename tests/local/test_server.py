@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -156,6 +157,16 @@ def test_the_server_ends_with_its_run_and_leaves_nothing(monkeypatch: pytest.Mon
     assert not list(tmp_path.glob("memeval-model-*"))
     with pytest.raises(ServerEnded, match="closed"):
         made.address()
+
+
+def test_a_broken_connection_waits_for_a_server_that_is_ending(started: LocalServer) -> None:
+    first = started.address()
+    ending = threading.Timer(0.3, _process(started).kill)
+    ending.start()
+    started.broke()
+    assert not started.runs()
+    assert started.address() != first
+    ending.join()
 
 
 def test_the_server_ends_if_the_process_that_started_it_is_killed(

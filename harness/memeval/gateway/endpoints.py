@@ -38,6 +38,9 @@ class ServesModel(Protocol):
     def address(self) -> str:
         """Return its base URL. Raises MemevalError: it cannot be started."""
 
+    def broke(self) -> None:
+        """Wait shortly, in case a connection broke because it is ending: the next address is then that of another."""
+
 
 @dataclass(frozen=True)
 class Endpoint:

@@ -142,6 +142,8 @@ class Sender:
             tokens, usd = metadata.tokens, metadata.price(request.model)
             return text, metadata, usd
         except TryFailed as failed:
+            if endpoint.server is not None and failed.reply is None:
+                await asyncio.to_thread(endpoint.server.broke)
             if not failed.billed:
                 tokens, usd = 0, 0.0
             if failed.retry_after is not None:

@@ -25,6 +25,8 @@ MOST_STARTS = 4
 """A server that ended is started again, until it was started this often."""
 
 _END_SECONDS = 10
+_ENDING_SECONDS = 2
+"""Time between the last byte of a server that ends by itself and its end, at most."""
 _SPARE_BYTES = 400_000_000
 """Memory that a model needs besides its weights and its context: buffers, and Python."""
 _CONTEXT_BYTES = 64_000
@@ -82,6 +84,12 @@ class LocalServer:
     def runs(self) -> bool:
         with self._guard:
             return self._process is not None and self._process.poll() is None
+
+    def broke(self) -> None:
+        process = self._process
+        if process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_ENDING_SECONDS)
 
     def close(self) -> None:
         with self._guard:
