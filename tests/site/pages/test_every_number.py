@@ -674,9 +674,9 @@ def _verdicts(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequ
 def _classes(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
     cells = [row.split("<td") for row in published_rows(stored, sentence)]
     numbers = {
-        "Stated by": sum(">–<" not in row[1] for row in cells),
+        "Stated by": sum(">–<" not in row[2] for row in cells),
         "Counted again": sum(finding.recount is not None for finding in stored.findings.findings),
-        "Graded again": sum(">–<" not in row[3] for row in cells),
+        "Graded again": sum(">–<" not in row[4] for row in cells),
         "Products that": 0,
     }
     return found[1], numbers[found[1]]
