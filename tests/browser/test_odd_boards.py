@@ -89,6 +89,7 @@ def test_a_long_name_leaves_the_scores_in_view(wide: Visit) -> None:
 def test_two_systems_of_one_name_are_told_apart(wide: Visit, odd: Built, path: str) -> None:
     page = wide.go(path.replace("{track}", odd.runs[0].run.track_id))
     if "compare" in path:
+        expect(page.locator("datalist option[value^=Twin]").first).to_be_attached()
         names = page.locator("datalist option").evaluate_all("options => options.map((one) => one.value)")
         assert [name for name in names if name.startswith("Twin")] == ["Twin (twin-one)", "Twin (twin-two)"]
     else:
