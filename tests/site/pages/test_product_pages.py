@@ -4,12 +4,14 @@ import html
 import re
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from memeval.claims.embargo import embargo
 from memeval.claims.findings import read_findings
+from memeval.leaderboard.board import BoardRow
+from memeval.records.benchmark import CategoryInfo
 from memeval.records.run import SystemKind
 from memeval.site import build
 from memeval.site.model.content import SiteModel, read_site
@@ -17,6 +19,7 @@ from memeval.site.model.files import Page
 from memeval.site.pages.benchmarks import BenchmarkPages
 from memeval.site.pages.citing import bibtex
 from memeval.site.pages.front import FrontPage
+from memeval.site.pages.product_results import Probe, promises
 from memeval.site.pages.published import PublishedPages
 from memeval.site.pages.systems import SystemPages
 from tests.claims.test_findings import board
@@ -243,3 +246,17 @@ def test_a_benchmark_that_no_product_has_is_listed_and_makes_no_claim_about_prod
     boards = {file.url: str(file.body) for file in BenchmarkPages().publish(site) if isinstance(file, Page)}
     assert "No run in this table is ranked." in words(boards["benchmarks/fake@1/"])
     assert 'href="fake@1/"' in boards["benchmarks/"] or 'href="../benchmarks/fake@1/"' in boards["benchmarks/"]
+
+
+def test_the_verdict_names_the_worst_promises_and_counts_the_others() -> None:
+    def probe(promise: str, passed: int) -> Probe:
+        category = CategoryInfo(name=promise, title=promise, items=4, tests="", graded="", promise=promise)
+        return Probe(category, cast(BoardRow, None), passed, 4)
+
+    probes = [probe("syncs", 4), probe("deletes", 4), probe("exports", 1), probe("keeps users apart", 4)]
+    said = promises(probes[:1], ())
+    assert said == "Syncs in 4 of 4 probes."
+    assert promises(probes[:2], ()) == "Syncs in 4 of 4 probes and deletes in 4 of 4 probes."
+    said = promises(probes, ())
+    assert said.startswith("Exports in 1 of 4 probes, syncs in 4 of 4 probes and deletes in 4 of 4 probes.")
+    assert said.endswith("The table below has 1 more.")

@@ -171,7 +171,7 @@ def verdict_of(results: Sequence[SystemResult], probes: Sequence[Probe], caveats
     """Return what the runs of a product say, in two sentences, good or bad."""
     if any(each.row.standing is RankStatus.MOCK for each in results):
         return "A stand-in replaced a part that the product needs, so its scores say nothing about the product."
-    return f"{_against_keywords(results)} {_promises(probes, caveats)}"
+    return f"{_against_keywords(results)} {promises(probes, caveats)}"
 
 
 def _against_keywords(results: Sequence[SystemResult]) -> str:
@@ -192,17 +192,23 @@ def _against_keywords(results: Sequence[SystemResult]) -> str:
     return f"{said}. On {even}, the difference may be chance." if even else f"{said}."
 
 
+PROMISES = 3
+"""How many kept or broken promises the verdict names, the worst first."""
+
 _MORE = (("more", "better"), ("less", "worse"))
 
 
-def _promises(probes: Sequence[Probe], caveats: Iterable[str]) -> str:
+def promises(probes: Sequence[Probe], caveats: Iterable[str]) -> str:
     kept = [each for each in probes if each.category.promise]
     if not kept:
         return "No benchmark tested here what it deletes and keeps apart."
-    parts = [f"{each.category.promise} in {each.passed} of {each.planned} probes" for each in kept]
+    kept.sort(key=lambda each: each.passed / each.planned)
+    parts = [f"{each.category.promise} in {each.passed} of {each.planned} probes" for each in kept[:PROMISES]]
     but = [each for each in caveats if re.search("delet|forget", each)]
-    sentence = " and ".join(parts) + "".join(f", but {each}" for each in but)
-    return f"{sentence[:1].upper()}{sentence[1:]}."
+    sentence = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    sentence += "".join(f", but {each}" for each in but)
+    more = f" The table below has {len(kept) - PROMISES} more." if len(kept) > PROMISES else ""
+    return f"{sentence[:1].upper()}{sentence[1:]}.{more}"
 
 
 def claims_about(site: SiteModel, name: str) -> list[RecountedClaim]:
