@@ -55,10 +55,15 @@ def test_a_long_table_is_left_out_but_for_its_head_its_title_and_the_names_of_it
     assert long[0][2].startswith("By score System a system a system") and "12.5" not in long[0][2]
 
 
-def test_after_the_start_of_a_section_each_word_is_kept_once_and_no_number() -> None:
-    page = Page("runs/", "Runs", Markup(f"<p>{'word ' * (SHOWN // 5)}word later 12.5 later --to-file word</p>"), "All")
+def test_after_the_start_of_a_section_each_word_is_kept_once_and_no_number_or_digest() -> None:
+    page = Page(
+        "runs/",
+        "Runs",
+        Markup(f"<p>{'word ' * (SHOWN // 5)}word later 12.5 later f2e2c8344fd7 qwen2.5 --to-file</p>"),
+        "All",
+    )
     (section,) = entries(page)
-    assert section["text"] == ("word " * (SHOWN // 5)).strip() and section["more"] == "later --to-file"
+    assert section["text"] == ("word " * (SHOWN // 5)).strip() and section["more"] == "later qwen2.5 --to-file"
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,9 @@ SHOWN = 300
 
 WORDS = Path(__file__).with_name("search_words.toml")
 
+ID_DIGITS = 5
+"""A further word with as many digits is a digest, the id of a run or a date."""
+
 _LATER_WORD = re.compile(r"(?:--)?[^\W\d][\w.-]+")
 
 _HEADINGS = frozenset(("h2", "h3", "h4", "h5", "h6"))
@@ -102,7 +105,8 @@ def _divided(text: str) -> dict[str, str]:
     """Return the start of a text, and its further words: each once, and no numbers."""
     start = text[:SHOWN].rpartition(" ")[0] if len(text) > SHOWN else text
     known = set(start.casefold().split())
-    later = {word.casefold(): word for word in _LATER_WORD.findall(text[len(start) :])}
+    words = _LATER_WORD.findall(text[len(start) :])
+    later = {word.casefold(): word for word in words if sum(map(str.isdigit, word)) < ID_DIGITS}
     return {"text": start, "more": " ".join(word for key, word in later.items() if key not in known)}
 
 

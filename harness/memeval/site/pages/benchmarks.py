@@ -175,6 +175,7 @@ class SamplesPages(Publisher):
                 description=f"{benchmark.title}: {EACH} items of each category, with right answers and evidence.",
                 body=Markup(body),  # noqa: S704 - rendered by the template
                 headings=tuple(Heading(name, benchmark.category_title(name)) for name in categories),
+                searchable=False,
             )
 
 

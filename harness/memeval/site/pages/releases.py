@@ -61,15 +61,36 @@ def _metadata(site: SiteModel) -> list[tuple[str, str]]:
     return files
 
 
+ENTRIES = 500
+"""Entries of an older page of the ledger. The first page has at least as many, and fewer than twice as many."""
+
+
 class LedgerPage(Publisher):
+    """The first page has the newest entries. Older pages are numbered from the oldest, so that they never change."""
+
     name = "ledger"
     order = 60
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        entries = site.board.ledger
         known = {row.run.run_id: row for row in site.board.runs}
-        yield Page(
-            url="ledger/",
-            title="Ledger",
-            description="Log of every change to a published run, with the reason. Entries are never removed.",
-            body=render("pages/ledger.html", "ledger/", entries=site.board.ledger[::-1], known=known),
-        )
+        older = max(0, len(entries) // ENTRIES - 1)
+        urls = [*(f"ledger/{number}/" for number in range(1, older + 1)), "ledger/"]
+        for place, url in enumerate(urls):
+            shown = entries[place * ENTRIES : (place + 1) * ENTRIES if place < older else None]
+            before, after = urls[place - 1] if place else None, urls[place + 1] if place < older else None
+            yield Page(
+                url=url,
+                title=f"Ledger, page {place + 1}" if after else "Ledger",
+                description="Log of every change to a published run, with the reason. Entries are never removed.",
+                body=render(
+                    "pages/ledger.html",
+                    url,
+                    entries=shown[::-1],
+                    known=known,
+                    total=len(entries),
+                    before=before,
+                    after=after,
+                ),
+                searchable=after is None,
+            )
