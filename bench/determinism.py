@@ -61,7 +61,7 @@ VARIATIONS = (
     Variation("again, same process", same_process=True),
     Variation("reverse order", same_process=True, reverse=True),
     Variation("after a restart"),
-    Variation("2 threads in place of 1, or 1 of 2", other_threads=True),
+    Variation("another number of threads", other_threads=True),
     Variation("prefix kept, not restored", prefix="kept"),
     Variation("prefix computed with each prompt", prefix="whole"),
     Variation("batch of 32 tokens", {"batch": 32}),

@@ -94,7 +94,7 @@ def test_what_a_buyer_fears_is_answered_from_the_probes_with_the_caveat_of_the_c
     for slug, skill in (("good", 1.0), ("poor", 0.5), ("bad", 0.0)):
         product(tmp_path / "results", slug, slug, skill)
     found = {url: words(body) for url, body in pages(tmp_path / "results", told=told).items()}
-    said = "Deletes what it is told to in 30 of 30 probes, but deleted memories stay in its history."
+    said = "Deletes what it is told to in 30 of 30 probes. But deleted memories stay in its history."
     assert said in found["systems/good/"]
     for slug, answer in (("good", "no 30 of 30"), ("poor", r"sometimes \d+ of 30"), ("bad", "yes 0 of 30")):
         assert re.search(f"After a delete, is the text still found\\? {answer}", found[f"systems/{slug}/"])
@@ -260,3 +260,6 @@ def test_the_verdict_names_the_worst_promises_and_counts_the_others() -> None:
     said = promises(probes, ())
     assert said.startswith("Exports in 1 of 4 probes, syncs in 4 of 4 probes and deletes in 4 of 4 probes.")
     assert said.endswith("The table below has 1 more.")
+    assert promises(probes, ["deleted texts stay"]).endswith("has 1 more. But deleted texts stay."), (
+        "of no other promise"
+    )

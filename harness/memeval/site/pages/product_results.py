@@ -206,9 +206,8 @@ def promises(probes: Sequence[Probe], caveats: Iterable[str]) -> str:
     parts = [f"{each.category.promise} in {each.passed} of {each.planned} probes" for each in kept[:PROMISES]]
     but = [each for each in caveats if re.search("delet|forget", each)]
     sentence = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-    sentence += "".join(f", but {each}" for each in but)
     more = f" The table below has {len(kept) - PROMISES} more." if len(kept) > PROMISES else ""
-    return f"{sentence[:1].upper()}{sentence[1:]}.{more}"
+    return f"{sentence[:1].upper()}{sentence[1:]}.{more}" + "".join(f" But {each}." for each in but)
 
 
 def claims_about(site: SiteModel, name: str) -> list[RecountedClaim]:
