@@ -21,8 +21,9 @@ from tests.support.products import LOAD_ADAPTER, SUBMISSIONS, drive, pins, submi
 
 ROOT = Path(__file__).parents[2]
 SYSTEMS = ("bm25s", "minilm", "hybrid", "chroma", "astrocyte", "mem0", "langmem")
-MOCKS = {"astrocyte": "mock provider", "mem0": "scripted model", "langmem": "scripted model"}
+MOCKS = {"astrocyte": "mock provider", "langmem": "scripted model"}
 """The submissions that are mocks, and their model."""
+MODELS = MOCKS | {"mem0": "Qwen2.5-Coder 1.5B"}
 
 AS_MEMEVAL_CALLS = (
     LOAD_ADAPTER
@@ -77,8 +78,8 @@ class TestEachSubmission:
     def test_is_found_as_a_system_and_is_a_mock_where_its_model_is_none(self, slug: str) -> None:
         submission = submission_of(slug)
         assert submission.mock == (slug in MOCKS)
-        assert submission.configuration is not None and submission.configuration.model == MOCKS.get(slug, "no LLM")
-        assert bool(submission.declared_models) == (submission.configuration.model == "scripted model")
+        assert submission.configuration is not None and submission.configuration.model == MODELS.get(slug, "no LLM")
+        assert bool(submission.declared_models) == (slug in ("mem0", "langmem"))
         assert submission.hosts == ()
 
     def test_pins_what_its_list_of_requirements_asks_for(self, slug: str) -> None:

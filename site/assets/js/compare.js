@@ -236,12 +236,10 @@ async function ask(place, run) {
   const runs = await load("items/runs.json");
   const index = await load(runs[run]);
   const { questions = {} } = index.benchmark_data ? await load(index.benchmark_data) : {};
-  const fill = (box) => {
-    for (const item of box.querySelectorAll("[data-item]")) {
-      const id = item.dataset.item;
-      if (questions[id]) item.replaceChildren(visible(questions[id]), " ", make("span", { class: "mv-note" }, id));
-    }
-  };
+  const fill = (box) => box.querySelectorAll("[data-item]").forEach((item) => {
+    const id = item.dataset.item;
+    if (questions[id]) item.replaceChildren(visible(questions[id]), " ", make("span", { class: "mv-note" }, id));
+  });
   fill(place);
   place.addEventListener("toggle", (event) => fill(event.target), true);
 }
@@ -261,6 +259,4 @@ function costs(table, runs) {
 }
 
 /** A p-value with its sign: "p = 0.740", "p < 0.001". */
-export function likelihood(p) {
-  return p.startsWith("<") ? `p < ${p.slice(1)}` : `p = ${p}`;
-}
+export const likelihood = (p) => (p.startsWith("<") ? `p < ${p.slice(1)}` : `p = ${p}`);

@@ -62,11 +62,8 @@ function worthOf(worth) {
 }
 
 function turnsOf(scenario) {
-  const found = new Map();
-  for (const step of scenario?.steps ?? []) {
-    for (const turn of step.turns ?? []) found.set(turn.turn_id, { ...turn, date: step.date });
-  }
-  return found;
+  const turns = (scenario?.steps ?? []).flatMap((step) => (step.turns ?? []).map((turn) => ({ ...turn, date: step.date })));
+  return new Map(turns.map((turn) => [turn.turn_id, turn]));
 }
 
 /** A question and the answer to it. */
@@ -140,10 +137,7 @@ function history(scenario, key) {
   const evidence = new Set((key?.evidence ?? []).map((id) => id.split(":")[0]));
   const mine = new Set(key?.question_ids ?? []);
   const steps = scenario.steps.map((step) => {
-    if (step.step === "ask") {
-      if (!mine.has(step.question_id)) return null;
-      return make("p", { class: "mv-note" }, "Question asked at this point.");
-    }
+    if (step.step === "ask") return mine.has(step.question_id) ? make("p", { class: "mv-note" }, "Question asked at this point.") : null;
     if (step.step === "forget") return make("p", { class: "mv-note" }, `Asked to forget: ${listed(step.filters) || "everything"}.`);
     const shown = evidence.has(step.session_id);
     const body = step.turns.map((one) => (typeof one.content === "object"

@@ -80,10 +80,9 @@ class Browser {
 
   draw() {
     const { index, wanted } = this;
-    document.querySelector(".mv-items-title").replaceChildren(
-      make("bdi", {}, index.system), " on ", make("span", {}, index.benchmark),
-    );
-    const { cause: causes, evidence: found, flag: flags } = this.values;
+    document.querySelector(".mv-items-title").replaceChildren(make("bdi", {}, index.system), " on ", make("span", {}, index.benchmark));
+    const { cause, evidence, flag } = this.values;
+    const titled = (names, titles = {}) => names.map((name) => [name, titles[name] ?? name]);
     const [right, wrong] = index.measure ? ["half a point or more", "less than half"] : ["correct", "wrong"];
     const set = (name) => (value) => {
       wanted[name] = value;
@@ -91,16 +90,15 @@ class Browser {
       this.apply();
       write(wanted);
     };
+    const choose = (label, name, values) => choice(label, [["", "all"], ...values], wanted[name], set(name));
     const field = make("input", { type: "search", value: wanted.text, oninput: (event) => set("text")(event.target.value) });
     const filters = make("div", { class: "mv-filters" },
-      choice("Category", [["", "all"], ...Object.entries(index.categories)], wanted.category, set("category")),
-      choice("Result", [["", "all"], ["right", right], ["wrong", wrong], ["failed", "failed"], ["missed", "wrong or failed"]], wanted.verdict, set("verdict")),
-      causes.length ? choice("Cause", [["", "all"], ...causes.map((cause) => [cause, index.labels.causes[cause] ?? cause])], wanted.cause, set("cause")) : null,
-      found.length ? choice("Evidence", [["", "all"], ...found.map((one) => [one, index.labels.evidence[one] ?? one])], wanted.evidence, set("evidence")) : null,
-      choice("Flag", [["", "all"], ...flags.map((flag) => [flag, index.labels.flags[flag] ?? flag])], wanted.flag, set("flag")),
-      make("label", {}, "Find text", field),
-      this.status,
-    );
+      choose("Category", "category", Object.entries(index.categories)),
+      choose("Result", "verdict", [["right", right], ["wrong", wrong], ["failed", "failed"], ["missed", "wrong or failed"]]),
+      cause.length ? choose("Cause", "cause", titled(cause, index.labels.causes)) : null,
+      evidence.length ? choose("Evidence", "evidence", titled(evidence, index.labels.evidence)) : null,
+      choose("Flag", "flag", titled(flag, index.labels.flags)),
+      make("label", {}, "Find text", field), this.status);
     const root = new URL(this.place.dataset.root, location.href);
     const back = new URL(index.run_url, root);
     this.place.replaceChildren();
@@ -124,12 +122,9 @@ class Browser {
     const { category, verdict, cause, evidence, flag } = this.wanted;
     const text = this.wanted.text.trim().toLowerCase();
     const asked = this.shared?.questions ?? {};
-    this.shown = this.index.items.filter((line) =>
-      (!category || line.category === category)
-      && (!verdict || result(line) === verdict || (verdict === "missed" && result(line) !== "right"))
-      && (!cause || line.cause === cause)
-      && (!evidence || line.found === evidence)
-      && (!flag || line.flags.includes(flag))
+    const fits = (wanted, value) => !wanted || wanted === value;
+    this.shown = this.index.items.filter((line) => fits(category, line.category) && fits(cause, line.cause) && fits(evidence, line.found)
+      && (fits(verdict, result(line)) || (verdict === "missed" && result(line) !== "right")) && (!flag || line.flags.includes(flag))
       && (!text || `${line.id} ${asked[line.id] ?? ""} ${Object.values(line.slices).join(" ")}`.toLowerCase().includes(text)));
     this.list.replaceChildren();
     this.status.textContent = `${this.shown.length} of ${this.index.items.length} items${this.refused.length ? `. ${inVain(this.refused)}` : ""}`;
@@ -155,13 +150,12 @@ class Browser {
   mark() {
     this.grow();
     for (const link of this.list.querySelectorAll("a")) {
-      const current = link.dataset.item === this.current;
-      if (current) {
-        link.setAttribute("aria-current", "true");
-        // Only the list scrolls, not the page under the reader's eyes.
-        const top = link.getBoundingClientRect().top - this.list.getBoundingClientRect().top + this.list.scrollTop;
-        if (top < this.list.scrollTop || top > this.list.scrollTop + this.list.clientHeight - 40) this.list.scrollTop = top - 40;
-      } else link.removeAttribute("aria-current");
+      link.removeAttribute("aria-current");
+      if (link.dataset.item !== this.current) continue;
+      link.setAttribute("aria-current", "true");
+      // Only the list scrolls, not the page under the reader's eyes.
+      const top = link.getBoundingClientRect().top - this.list.getBoundingClientRect().top + this.list.scrollTop;
+      if (top < this.list.scrollTop || top > this.list.scrollTop + this.list.clientHeight - 40) this.list.scrollTop = top - 40;
     }
   }
 
@@ -198,11 +192,8 @@ class Browser {
     if (remember) write({}, fragment(id));
     this.mark();
     this.count();
-    if (number < 0) {
-      this.open.replaceChildren(make("p", { role: "alert" }, "This run has no item with this id."));
-      return;
-    }
     try {
+      if (number < 0) throw new Error("this run has no item with this id.");
       const found = await this.load(number, id);
       if (this.current !== id) return;
       const line = this.index.items[number];

@@ -7,6 +7,7 @@ const JUDGE_FAILED = ["unparsed", "judge_error"];
 const squared = (value) => value * value;
 const clamped = (share) => Math.min(1, Math.max(0, share));
 const interval = ([low, high]) => ({ low: clamped(low), high: clamped(high) });
+const failed = ({ state }) => state !== "graded" && state !== "empty";
 const absent = (reason) => ({ value: null, interval: null, reason });
 const sorted = (names) => [...names].sort();
 const named = (names, make) => Object.fromEntries(names.map((name) => [name, make(name)]));
@@ -34,8 +35,7 @@ export function scored(plan, grades) {
 function exactSum(values) {
   const parts = [];
   for (const value of values) {
-    let x = value;
-    let kept = 0;
+    let [x, kept] = [value, 0];
     for (const part of parts) {
       let y = part;
       if (Math.abs(x) < Math.abs(y)) [x, y] = [y, x];
@@ -49,8 +49,7 @@ function exactSum(values) {
   }
   let place = parts.length - 1;
   if (place < 0) return 0;
-  let sum = parts[place];
-  let rest = 0;
+  let [sum, rest] = [parts[place], 0];
   while (place > 0 && !rest) {
     const x = sum;
     const y = parts[--place];
@@ -80,10 +79,6 @@ function grouped(plan, grades) {
   return groups;
 }
 
-function failed(grade) {
-  return grade.state !== "graded" && grade.state !== "empty";
-}
-
 /** What an item is worth by the headline rule: its credit, or its verdict as 1 or 0; null for an error. */
 function headline(grade) {
   if (failed(grade)) return null;
@@ -99,9 +94,7 @@ function alternate(rule) {
 }
 
 /** The grades that another rule counts. */
-function counted(grades, rule) {
-  return grades.filter((grade) => grade.alternates?.[rule] !== null);
-}
+const counted = (grades, rule) => grades.filter((grade) => grade.alternates?.[rule] !== null);
 
 function tally(planned, grades, worth) {
   const credits = grades.map(worth).filter((value) => value !== null);
@@ -178,8 +171,7 @@ function compositeOf(plan, groups, worth) {
   const value = exactSum(layout.map(({ weight, total, values }) => (weight * total) / values.length));
   const effect = designEffect(layout);
   if (effect === null) return { value: clamped(value), interval: null, reason: null };
-  let below = 0;
-  let above = 0;
+  let [below, above] = [0, 0];
   for (const { weight, total, values, share } of layout) {
     const [low, high] = wilson(total, values.length);
     below += squared(weight * (share - low));

@@ -26,13 +26,10 @@ export function weights(page) {
   }
 }
 
-async function fill(panel) {
+function fill(panel) {
   const name = panel.dataset.weights;
-  try {
-    new Panel(panel, name, await load(`weights/${name}.json`));
-  } catch (error) {
-    put(panel, make("p", { role: "alert" }, `Cannot show the weights: ${error.message}`));
-  }
+  return load(`weights/${name}.json`).then((data) => new Panel(panel, name, data))
+    .catch((error) => put(panel, make("p", { role: "alert" }, `Cannot show the weights: ${error.message}`)));
 }
 
 /** Whole numbers from 0 to 100, one for each part and not all 0; null for anything else. */
@@ -56,8 +53,7 @@ function scored(rows, values) {
 function placed(rows, scores) {
   const counted = scores.filter((score, place) => rows[place].place !== null && score !== null);
   return scores.map((score, place) => {
-    if (rows[place].place === null || score === null) return null;
-    return 1 + counted.filter((other) => other > score + 1e-12).length;
+    return rows[place].place === null || score === null ? null : 1 + counted.filter((other) => other > score + 1e-12).length;
   });
 }
 

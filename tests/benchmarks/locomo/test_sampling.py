@@ -84,6 +84,11 @@ def test_the_tier_answerable_leaves_out_the_adversarial_questions_alone(
             "532403b2866473b3ad62660111af31a7088d9c2b33e3a56fbe56a14ca9677bc2",
         ),
         (
+            SAMPLERS["one-conversation"],
+            (11, 26, 0, 44, 24),
+            "120b72c2d857470660e71500d58f4a5e22ce804638f11761a003340a17ad4dd2",
+        ),
+        (
             SAMPLERS["fair-exact"],
             (41, 41, 36, 41, 41),
             "4b0aa19ad1cd75f9dad2ee9784791ca647b398560e9e07f56adfc94ae473af38",

@@ -1,7 +1,7 @@
 """LoCoMo as a benchmark: graders by protocol, items by protocol and tier, and data."""
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -93,6 +93,12 @@ def answerable(keys: Sequence[ItemKey]) -> tuple[ItemKey, ...]:
     return tuple(key for key in keys if key.category != LocomoCategory.ADVERSARIAL)
 
 
+def one_conversation(keys: Sequence[ItemKey]) -> tuple[ItemKey, ...]:
+    """Return all questions of the conversation that has the fewest; of equals, of the first in the file."""
+    sizes = Counter(key.scenario_id for key in keys)
+    return tuple(key for key in keys if key.scenario_id == min(sizes, key=sizes.__getitem__))
+
+
 SAMPLERS: dict[str, Callable[[Sequence[ItemKey]], tuple[ItemKey, ...]]] = {
     "full": tuple,
     "answerable": answerable,
@@ -100,6 +106,7 @@ SAMPLERS: dict[str, Callable[[Sequence[ItemKey]], tuple[ItemKey, ...]]] = {
     "quick": partial(exact, total=50, quotas=equal, seed=42),
     "quick-proportional": partial(exact, total=50, quotas=proportional, seed=42),
     "hundred": partial(exact, total=100, quotas=proportional, seed=42),
+    "one-conversation": one_conversation,
     "fair-exact": partial(exact, total=200, quotas=equal, seed=42),
     "fair-proportional": partial(exact, total=200, quotas=proportional, seed=42),
 }
