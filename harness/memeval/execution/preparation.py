@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from memeval.execution.setup import SystemSetup as SystemSetup
 from memeval.execution.setup import default_sandbox_mode as default_sandbox_mode
+from memeval.local import is_local
 from memeval.records.base import Digest, digest_of
 from memeval.records.run import (
     EnvironmentIdentity,
@@ -54,9 +55,14 @@ class PreparedSystem:
         return Network.GATEWAY if self.source.declared_models else Network.NONE
 
     @property
-    def pays(self) -> bool:
-        """Whether it can reach models or hosts, and so cost money."""
+    def calls_out(self) -> bool:
+        """Whether it can reach models or hosts."""
         return bool(self.source.declared_models or self.hosts)
+
+    @property
+    def pays(self) -> bool:
+        """Whether it can cost money: it can reach hosts, or models that are not on this machine."""
+        return bool(self.hosts) or not all(map(is_local, self.source.declared_models))
 
     def environment_digest(self, adapter: AdapterInfo) -> Digest:
         if self.environment is None and not self.services:

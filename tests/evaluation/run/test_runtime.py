@@ -65,7 +65,12 @@ def row(number: int) -> Traffic:
 
 @pytest.mark.parametrize(
     ("models", "routes", "network"),
-    [((), {}, Network.NONE), (("gpt-4o",), {}, Network.GATEWAY), (("gpt-4o",), ROUTES, Network.DECLARED)],
+    [
+        ((), {}, Network.NONE),
+        (("gpt-4o",), {}, Network.GATEWAY),
+        (("local:small",), {}, Network.GATEWAY),
+        (("gpt-4o",), ROUTES, Network.DECLARED),
+    ],
 )
 def test_under_a_sandbox_the_network_is_what_the_system_declares(
     tmp_path: Path, models: tuple[str, ...], routes: dict[str, HostRoute], network: Network
@@ -73,7 +78,23 @@ def test_under_a_sandbox_the_network_is_what_the_system_declares(
     system = prepared(tmp_path, hosts=routes)
     system = replace(system, source=replace(system.source, declared_models=models))
     assert (system.isolation, system.network) == (Isolation.SANDBOXED, network)
-    assert system.pays is bool(models or routes)
+    assert system.calls_out is bool(models or routes)
+
+
+@pytest.mark.parametrize(
+    ("models", "routes", "pays"),
+    [
+        ((), {}, False),
+        (("local:small",), {}, False),
+        (("local:small", "gpt-4o"), {}, True),
+        (("local:small",), ROUTES, True),
+    ],
+)
+def test_a_model_on_this_machine_costs_no_money(
+    tmp_path: Path, models: tuple[str, ...], routes: dict[str, HostRoute], pays: bool
+) -> None:
+    system = prepared(tmp_path, hosts=routes)
+    assert replace(system, source=replace(system.source, declared_models=models)).pays is pays
 
 
 def test_without_a_sandbox_the_network_is_open(tmp_path: Path) -> None:

@@ -124,14 +124,15 @@ NOT_PROBED = "was not checked for texts of other scenarios"
 def require_isolation(
     prepared: PreparedSystem, new_instance: Callable[[Log], SystemInstance], note: Callable[[str], None]
 ) -> None:
-    """Probe a system before a run. One that can cost money is not probed, since its conformance check covers the same.
+    """Probe a system before a run. One that calls models is not probed, since its conformance check covers the same.
 
     ``note``: receives a sentence if the probe came to no result. Raises ``BadInput`` if the system recalled the text of
     another scenario.
     """
     source = prepared.source
-    if prepared.pays:
-        reason = f"{source.slug} {NOT_PROBED}: that could cost money. Its adapter check covers it."
+    if prepared.calls_out:
+        why = "that could cost money" if prepared.pays else "that takes its model minutes"
+        reason = f"{source.slug} {NOT_PROBED}: {why}. Its adapter check covers it: memeval submit check."
     else:
         reason = probe_isolation(source.slug, new_instance, source.submission_digest)
     if reason:

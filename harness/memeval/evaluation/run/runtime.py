@@ -51,7 +51,7 @@ def system_instances(
     models, and their key is missing.
     """
     source = prepared.source
-    if not prepared.pays:
+    if not prepared.calls_out:
         yield lambda log: SystemInstance(SystemProcess(source.launch, limits, log, sandbox=prepared.sandbox))
         return
     from memeval.gateway.serving.model_server import ModelServer
