@@ -85,7 +85,7 @@ def test_the_tier_answerable_leaves_out_the_adversarial_questions_alone(
         ),
         (
             SAMPLERS["one-conversation"],
-            (11, 26, 0, 44, 24),
+            (24, 11, 0, 44, 26),
             "120b72c2d857470660e71500d58f4a5e22ce804638f11761a003340a17ad4dd2",
         ),
         (
