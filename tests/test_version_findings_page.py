@@ -2,6 +2,7 @@
 
 import ast
 import re
+from statistics import median
 
 import pytest
 
@@ -22,7 +23,11 @@ SAID = (
     ("haystack", ("2.18.1", "2.21.0", "2.26.1"), {"lifecycle@1": "81.0", "locomo@1": "63.6"}),
     ("haystack", ("2.30.2", "3.2.0"), {"lifecycle@1": "79.8", "locomo@1": "63.4"}),
     ("haystack", ("3.4.1",), {"lifecycle@1": "79.5", "locomo@1": "65.9"}),
-    ("mcp-memory", ("2025.8.4", "2025.9.25", "2026.8.31"), {"lifecycle@1": "69.5", "locomo@1": "74.4"}),
+    (
+        "mcp-memory",
+        ("2025.8.4", "2025.9.25", "2025.11.25", "2026.1.26", "2026.7.4", "2026.8.31"),
+        {"lifecycle@1": "69.5", "locomo@1": "74.4"},
+    ),
     (
         "sqlite-fts5",
         ("3.50.4.0", "3.51.1.0", "3.51.3.0", "3.53.2.0", "3.53.4.0", "3.54.1.0"),
@@ -121,3 +126,24 @@ def test_two_versions_of_sqlite_search_slower_than_the_others() -> None:
     values = [ratio.value for ratio in ratios.values()]
     assert f"{min(values):.1f} to {max(values):.1f} times as long" in PAGE
     assert min(ratio.low for ratio in slow) > max(ratio.high for ratio in ratios.values())
+
+
+@pytest.mark.parametrize("benchmark", ["lifecycle@1", "locomo@1"])
+def test_all_versions_of_the_mcp_memory_server_give_the_same_answers(benchmark: str) -> None:
+    assert "The official MCP memory server gives the same answers" in PAGE
+    assert len({folder.run.responses_digest for folder in folders_of("mcp-memory", benchmark).values()}) == 1
+
+
+def test_the_control_was_slower_beside_the_versions_of_the_mcp_memory_server_with_a_low_ratio() -> None:
+    ratios, controls = [], []
+    for folder in folders_of("mcp-memory", "locomo@1").values():
+        assert folder.run.beside is not None
+        pairs = folder.run.beside.fastest
+        if pairs:
+            ratios.append(f"{time_ratio([(pair.system, pair.control) for pair in pairs]).value:.0f}")
+            controls.append(1000 * median(pair.control for pair in pairs))
+    assert ratios == ["39", "28", "31", "77"] and "39, 28, 31 and 77 times as long" in PAGE
+    *before, last = controls
+    said = f"took {last:.1f} ms when 2026.8.31 was measured, and {min(before):.0f} to {max(before):.0f} ms"
+    assert said in PAGE
+    assert "ratios from 28 to 77" in (ROOT / "site/history.md").read_text(encoding="utf-8")

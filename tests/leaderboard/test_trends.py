@@ -9,7 +9,7 @@ from memeval.archive.histories import stored_histories
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, history_runs, sealed_runs
 from memeval.leaderboard.series import History, LeftOut, VersionSeries, history_of
-from memeval.leaderboard.trend_measures import COMPOSITE, SEARCH_RATIO, named_measure, run_measures
+from memeval.leaderboard.trend_measures import COMPOSITE, INGEST_RATIO, SEARCH_RATIO, named_measure, run_measures
 from memeval.leaderboard.trends import ScoreChanges, Trend, changes_of, trend_of
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput
@@ -258,3 +258,15 @@ def test_runs_of_other_items_have_no_step(tmp_path: Path) -> None:
     series = only(tmp_path)
     by_id = {folder.run.run_id: RunFolder(folder.path) for folder in folders}
     assert changes_of(series, by_id).steps == ()
+
+
+def test_another_way_to_count_the_search_time_breaks_its_ratio_alone(tmp_path: Path) -> None:
+    folders = make_history(tmp_path, "acme", VERSIONS[1:])
+    beside = folders[2].run.beside
+    assert beside is not None
+    edit_head(folders[2], beside=beside.data() | {"fastest": beside.data()["search"]})
+    series = only(tmp_path)
+    [found] = trend(series, SEARCH_RATIO).breaks
+    said = "The time that counts changed from that of all questions to that of each question, the shortest."
+    assert (found.index, found.changes) == (2, (said,))
+    assert trend(series, INGEST_RATIO).breaks == trend(series).breaks == ()

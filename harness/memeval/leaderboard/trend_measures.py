@@ -120,6 +120,16 @@ def _times_beside(part: str) -> Callable[[Run], MeasuredValue]:
     return read
 
 
+def search_changes(before: Run, after: Run) -> tuple[str, ...]:
+    if before.beside is None or after.beside is None:
+        return ()
+    old, new = (
+        f"that of {'each question, the shortest' if beside.fastest else 'all questions'}"
+        for beside in (before.beside, after.beside)
+    )
+    return _changed("The time that counts", old, new)
+
+
 def price_changes(before: Run, after: Run) -> tuple[str, ...]:
     if before.prices is None or after.prices is None:
         return ()
@@ -140,6 +150,13 @@ _COSTS = (
         "tokens_per_question", "Tokens per question", Unit.TOKENS, Direction.LOWER, _tokens, changes=token_changes
     ),
     TrendMeasure("cost_usd", "Total cost", Unit.DOLLARS, Direction.LOWER, _dollars, changes=price_changes),
-    TrendMeasure(SEARCH_RATIO, "Search time against BM25", Unit.TIMES, Direction.LOWER, _times_beside("fastest")),
+    TrendMeasure(
+        SEARCH_RATIO,
+        "Search time against BM25",
+        Unit.TIMES,
+        Direction.LOWER,
+        _times_beside("fastest"),
+        changes=search_changes,
+    ),
     TrendMeasure(INGEST_RATIO, "Ingest time against BM25", Unit.TIMES, Direction.LOWER, _times_beside("ingest")),
 )

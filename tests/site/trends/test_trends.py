@@ -87,10 +87,20 @@ def test_a_row_has_the_change_the_step_both_ends_and_the_times(tmp_path: Path) -
     assert re.search(r"Acme made-up@1\S* .*\+50\.0 \+\d+\.\d to \+\d+\.\d 1\.0\.0 : \+50\.0 p < 0\.001", said)
     assert "3 of 4 ran" in said
     assert "40.0 0.10.0 , 2024-07-01" in said and "90.0 9.0" in said
-    assert re.search(r"6\.12 × 6\.0–6\.2; first 4\.08 ×", said)
+    assert re.search(r"6\.12 × 6\.0–6\.2; 0\.10\.0 : 4\.08 ×", said)
     assert page.count("mv-spark") == 1 and len(page) < 20_000
     assert f"trends/acme/1.0.0/{make_track().id}/" not in page, "links are relative to the page"
     assert f'href="acme/1.0.0/{make_track().id}/"' in page
+
+
+def test_times_that_were_counted_in_another_way_do_not_stand_side_by_side(tmp_path: Path) -> None:
+    last = make_history(tmp_path, "acme", VERSIONS[1:])[-1]
+    assert last.run.beside is not None
+    edit_head(last, beside=last.run.beside.data() | {"fastest": last.run.beside.data()["search"]})
+    board(tmp_path, "acme", 45)
+    said = text(files(tmp_path, TrendsPage)["trends/"])
+    assert re.search(r"6\.12 × 6\.0–6\.2 6\.12 × 6\.0–6\.2; 0\.10\.0 : 2\.04 ×", said), "search, then ingestion"
+    assert "timed in another way than before" in text(files(tmp_path, SystemPages)["systems/acme/"])
 
 
 def test_a_product_that_never_changed_says_so(tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ class TrackTrend:
         return next((step for step in self.changes.steps if step.after is run), None)
 
     def times(self, trend: Trend) -> list[TrendPoint]:
-        """Return the versions with a ratio of times, oldest first."""
-        return [point for point in trend.points if point.value is not None]
+        """Return the versions with a ratio of times since the last break, oldest first."""
+        return [trend.points[index] for index in trend.parts[-1] if trend.points[index].value is not None]
 
     def url_of(self, run: Run) -> str | None:
         """Return the address of what changed with the version of a run; ``None`` if nothing did."""
