@@ -150,14 +150,16 @@ def test_the_page_of_a_product_has_one_chart_with_a_line_for_each_track(tmp_path
 def test_a_chart_with_dates_has_years_and_one_without_has_versions(tmp_path: Path) -> None:
     make_history(tmp_path / "dated", "acme")
     make_history(tmp_path / "order", "acme", [each._replace(released=None) for each in VERSIONS])
-    charts = []
+    charts, labels = [], []
     for name in ("dated", "order"):
         without_history(tmp_path / name)
         [product] = trends_of(site_of(tmp_path / name)).products
         assert product.chart is not None
         charts.append([label for _place, label in product.chart.chart.x.ticks])
+        labels.append([point.label for point in product.chart.chart.lines[0].points])
     assert all(re.search(r"20\d\d", label) for label in charts[0])
-    assert charts[1] == [each.version for each in VERSIONS]
+    assert charts[1] == labels[0] == [each.version for each in VERSIONS]
+    assert set(labels[1]) == {None}, "the axis names every version"
 
 
 def test_a_change_has_a_page_with_the_items_that_flipped(tmp_path: Path) -> None:
