@@ -110,14 +110,14 @@ def test_a_product_that_never_changed_says_so(tmp_path: Path) -> None:
 
 
 def test_a_product_that_equals_our_embedder_has_a_line_and_no_chart(tmp_path: Path) -> None:
-    make_history(tmp_path, "acme", STEADY)
+    make_history(tmp_path, "acme", [Made("0.9", "2025-01-01", None), *STEADY])
     board(tmp_path, "acme", 30)
     make_run(tmp_path, EMBEDDER, {"kept": 30, "changed": 30}, regraded=clustered)
     page = files(tmp_path, TrendsPage)["trends/"]
-    sentence = "its search is our embedder’s. No version differs from MiniLM in an item."
+    sentence = "4 versions: its search is our embedder’s. No version differs from MiniLM in an item."
     assert sentence in text(page) and "mv-spark" not in page
     product = files(tmp_path, SystemPages)["systems/acme/"]
-    assert "no version differs from MiniLM in an item" in text(product) and "mv-trend-line" not in product
+    assert "4 versions ran. Its search is our embedder’s: no version differs from MiniLM in an item" in text(product) and "mv-trend-line" not in product
 
 
 def test_one_version_that_differs_from_our_embedder_gives_a_chart(tmp_path: Path) -> None:
