@@ -8,6 +8,7 @@ import pytest
 from memeval.execution.trials.disk_faults import disk_fault, flip
 from memeval.execution.trials.disks import require_mount, why_no_mount
 from memeval.execution.trials.stage import Stage
+from memeval.execution.trials.stored import StoredFolders
 from memeval.records.errors import NotApplicable
 from memeval.records.trials_of_disks import DiskFault, DiskTrouble, FaultObservation, FaultOutcome
 from memeval.systems.child import Launch
@@ -41,10 +42,14 @@ class Swallows:
 """
 
 
-def observed(launch: Launch, trouble: DiskTrouble, **changed: int | float) -> FaultObservation:
+def trial_of(trouble: DiskTrouble, **changed: int | float) -> DiskFault:
     trial = DiskFault(question_id="q", question="", seed=3, stored=12, trouble=trouble, writes=60, probed=12)
+    return trial.model_copy(update=changed)
+
+
+def observed(launch: Launch, trouble: DiskTrouble, **changed: int | float) -> FaultObservation:
     with closing(Stage(SystemProcess(launch, PATIENT, lambda line: None))) as stage:
-        return disk_fault(trial.model_copy(update=changed), stage)
+        return disk_fault(trial_of(trouble, **changed), stage)
 
 
 @needs_mount
@@ -73,6 +78,15 @@ def test_a_flipped_byte_of_a_text_is_an_altered_text(tmp_path: Path) -> None:
 def test_a_flipped_byte_that_is_noticed_is_an_error() -> None:
     seen = observed(SYNCED, DiskTrouble.FLIPPED, place=0.0)  # no line of JSON begins with it
     assert (seen.outcome, seen.started) == (FaultOutcome.ERROR, False), seen
+
+
+def test_a_process_from_before_the_trial_is_not_searched() -> None:
+    trial = trial_of(DiskTrouble.FLIPPED, place=0.0)
+    with closing(StoredFolders()) as folders:
+        for _ in range(2):  # the first one fills the folder, which the second one copies
+            with closing(Stage(SystemProcess(SYNCED, PATIENT, lambda line: None), folders)) as stage:
+                stage.system.start()
+                assert disk_fault(trial, stage).outcome is FaultOutcome.ERROR
 
 
 def test_one_byte_of_one_file_is_flipped(tmp_path: Path) -> None:

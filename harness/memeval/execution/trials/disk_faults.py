@@ -40,6 +40,7 @@ class _Seen:
 
 def disk_fault(trial: DiskFault, stage: Stage) -> FaultObservation:
     """Run a trial, and return what was observed. Raises SystemFailure: the system failed before the fault."""
+    stage.system.close()  # a process that runs by now has another folder
     old = [Written(STORED, number) for number in drawn(trial.seed, trial.stored, trial.probed)]
     if trial.trouble is DiskTrouble.FLIPPED:
         with stage.plain() as ground:
