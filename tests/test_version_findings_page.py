@@ -2,6 +2,7 @@
 
 import ast
 import re
+from datetime import date
 from statistics import median
 
 import pytest
@@ -26,7 +27,7 @@ SAID = (
     ("haystack", ("2.30.2", "3.2.0"), {"lifecycle@1": "79.8", "locomo@1": "63.4"}),
     ("haystack", ("3.4.1",), {"lifecycle@1": "79.5", "locomo@1": "65.9"}),
     ("langgraph-store", ("2.1.1", "3.0.1", "4.0.1", "4.1.1", "4.2.0", "4.3.2"), {"lifecycle@1": "81.6"}),
-    ("langgraph-store", ("2.1.1", "4.3.2"), {"locomo@1": "62.5"}),
+    ("langgraph-store", ("2.1.1", "4.0.1", "4.3.2"), {"locomo@1": "62.5"}),
     (
         "mcp-memory",
         ("2025.8.4", "2025.9.25", "2025.11.25", "2026.1.26", "2026.7.4", "2026.8.31"),
@@ -68,7 +69,8 @@ def test_the_numbers_are_those_of_the_stored_runs(slug: str, versions: tuple[str
 def row_of(history: VersionHistory) -> str:
     """Return the row of a product in the table of versions."""
     ran = [version for version in history.versions if version.outcome is VersionOutcome.RAN]
-    when = f"{ran[0].released} to {ran[-1].released}" if history.dated else "date unknown"
+    first, last = (f"{date.fromisoformat(each.released):%b %Y}" if each.released else "" for each in (ran[0], ran[-1]))
+    when = f"{first} to {last}" if history.dated else "date unknown"
     others = "; ".join(f"{each.version}: {each.reason}" for each in history.versions if each not in ran)
     return f"| {history.product} | {when} | {', '.join(each.version for each in ran)} | {others or 'none'} |"
 
