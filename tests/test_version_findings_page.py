@@ -2,13 +2,16 @@
 
 import ast
 import re
+from datetime import date
 from statistics import median
 
 import pytest
 
-from memeval.archive.histories import history_of_system, measured_runs
-from memeval.archive.runs import RunFolder
+from memeval.archive.histories import history_of_system, measured_runs, stored_histories
+from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.leaderboard.samples import GRADES, graded_items, read_samples
+from memeval.records.history import VersionHistory, VersionOutcome
+from memeval.site.trends.product_trends import EMBEDDER
 from memeval.statistics.time_ratios import TimeRatio, time_ratio
 from memeval.statistics.version_steps import find_steps
 from tests.support.commands import ROOT
@@ -23,6 +26,8 @@ SAID = (
     ("haystack", ("2.18.1", "2.21.0", "2.26.1"), {"lifecycle@1": "81.0", "locomo@1": "63.6"}),
     ("haystack", ("2.30.2", "3.2.0"), {"lifecycle@1": "79.8", "locomo@1": "63.4"}),
     ("haystack", ("3.4.1",), {"lifecycle@1": "79.5", "locomo@1": "65.9"}),
+    ("langgraph-store", ("2.1.1", "3.0.1", "4.0.1", "4.1.1", "4.2.0", "4.3.2"), {"lifecycle@1": "81.6"}),
+    ("langgraph-store", ("2.1.1", "4.0.1", "4.3.2"), {"locomo@1": "62.5"}),
     (
         "mcp-memory",
         ("2025.8.4", "2025.9.25", "2025.11.25", "2026.1.26", "2026.7.4", "2026.8.31"),
@@ -59,6 +64,34 @@ def test_the_numbers_are_those_of_the_stored_runs(slug: str, versions: tuple[str
         assert len(runs) == len(versions)
         assert {f"{100 * (run.scores.composite.value or 0):.1f}" for run in runs} == {score}
         assert len({run.files[GRADES].digest for run in runs}) == 1
+
+
+def row_of(history: VersionHistory) -> str:
+    """Return the row of a product in the table of versions."""
+    ran = [version for version in history.versions if version.outcome is VersionOutcome.RAN]
+    first, last = (f"{date.fromisoformat(each.released):%b %Y}" if each.released else "" for each in (ran[0], ran[-1]))
+    when = f"{first} to {last}" if history.dated else "date unknown"
+    others = "; ".join(f"{each.version}: {each.reason}" for each in history.versions if each not in ran)
+    return f"| {history.product} | {when} | {', '.join(each.version for each in ran)} | {others or 'none'} |"
+
+
+def test_the_table_has_every_stored_history() -> None:
+    histories = stored_histories(ROOT / "results")
+    rows = "\n".join(map(row_of, histories))
+    assert f"|---|---|---|---|\n{rows}\n\n" in PAGE
+    assert len(histories) == 6 and "released versions of six products" in PAGE
+
+
+def test_forms_of_an_adapter_give_equal_answers_where_both_run() -> None:
+    for slug, said in (
+        ("llamaindex", "On 0.6.5, which accepts both forms"),
+        ("mcp-memory", "On 2026.1.26, which accepts both forms"),
+        ("haystack", "On 3.0.0, which accepts both forms"),
+    ):
+        history = history_of_system(ROOT / "results", slug)
+        assert history is not None and said in PAGE
+        assert [checked.equal for checked in history.forms] == [True, True]
+        assert {checked.version for checked in history.forms} == {said.split()[1].rstrip(",")}
 
 
 def folders_of(slug: str, benchmark: str) -> dict[str, RunFolder]:
@@ -147,3 +180,13 @@ def test_the_control_was_slower_beside_the_versions_of_the_mcp_memory_server_wit
     said = f"took {last:.1f} ms when 2026.8.31 was measured, and {min(before):.0f} to {max(before):.0f} ms"
     assert said in PAGE
     assert "ratios from 28 to 77" in (ROOT / "site/history.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("benchmark", ["lifecycle@1", "locomo@1"])
+def test_every_version_of_langgraph_has_the_grades_of_our_embedder(benchmark: str) -> None:
+    folders = folders_of("langgraph-store", benchmark)
+    track = next(iter(folders.values())).run.track_id
+    embedders = (each for each in sealed_runs(ROOT / "results") if each.path.parent.name == EMBEDDER)
+    [alone] = [each for each in embedders if each.run.track_id == track]
+    scores = [[each[1::2] for each in graded_items(folder)] for folder in (alone, *folders.values())]
+    assert all(each == scores[0] for each in scores)

@@ -110,14 +110,15 @@ def test_a_product_that_never_changed_says_so(tmp_path: Path) -> None:
 
 
 def test_a_product_that_equals_our_embedder_has_a_line_and_no_chart(tmp_path: Path) -> None:
-    make_history(tmp_path, "acme", STEADY)
+    make_history(tmp_path, "acme", [Made("0.9", "2025-01-01", None), *STEADY])
     board(tmp_path, "acme", 30)
     make_run(tmp_path, EMBEDDER, {"kept": 30, "changed": 30}, regraded=clustered)
     page = files(tmp_path, TrendsPage)["trends/"]
-    sentence = "its search is our embedder’s. No version differs from MiniLM in an item."
+    sentence = "4 versions: its search is our embedder’s. No version differs from MiniLM in an item."
     assert sentence in text(page) and "mv-spark" not in page
     product = files(tmp_path, SystemPages)["systems/acme/"]
-    assert "no version differs from MiniLM in an item" in text(product) and "mv-trend-line" not in product
+    said = "4 versions ran. Its search is our embedder’s: no version differs from MiniLM in an item"
+    assert said in text(product) and "mv-trend-line" not in product
 
 
 def test_one_version_that_differs_from_our_embedder_gives_a_chart(tmp_path: Path) -> None:
@@ -150,14 +151,16 @@ def test_the_page_of_a_product_has_one_chart_with_a_line_for_each_track(tmp_path
 def test_a_chart_with_dates_has_years_and_one_without_has_versions(tmp_path: Path) -> None:
     make_history(tmp_path / "dated", "acme")
     make_history(tmp_path / "order", "acme", [each._replace(released=None) for each in VERSIONS])
-    charts = []
+    charts, labels = [], []
     for name in ("dated", "order"):
         without_history(tmp_path / name)
         [product] = trends_of(site_of(tmp_path / name)).products
         assert product.chart is not None
         charts.append([label for _place, label in product.chart.chart.x.ticks])
+        labels.append([point.label for point in product.chart.chart.lines[0].points])
     assert all(re.search(r"20\d\d", label) for label in charts[0])
-    assert charts[1] == [each.version for each in VERSIONS]
+    assert charts[1] == labels[0] == [each.version for each in VERSIONS]
+    assert set(labels[1]) == {None}, "the axis names every version"
 
 
 def test_a_change_has_a_page_with_the_items_that_flipped(tmp_path: Path) -> None:

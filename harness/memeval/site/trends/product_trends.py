@@ -80,9 +80,9 @@ class ProductTrend:
         return tuple(found.values())
 
     @property
-    def versions(self) -> tuple[VersionPoint, ...]:
-        """All versions, oldest first, also those that did not run."""
-        return tuple({point.version: point for line in self.lines for point in line.series.points}.values())
+    def ran(self) -> tuple[VersionPoint, ...]:
+        """The versions with a run on some track, oldest first."""
+        return tuple({point.at.version: point.at for line in self.lines for point in line.ran}.values())
 
     @property
     def inputs(self) -> list[object]:

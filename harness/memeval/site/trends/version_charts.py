@@ -69,13 +69,17 @@ def version_chart(title: str, lines: Sequence[ChartLine]) -> VersionChart | None
     is_dated = all(line.trend.series.is_dated for line in lines)
     x, place = _dates(lines) if is_dated else _order(lines)
     unit = lines[0].trend.measure.unit
+    versions = {point.at.version for line in lines for point in line.trend.points}
+    is_named = not is_dated and len(x.ticks) == len(versions)
     broken = [(line, each) for line in lines for each in line.trend.breaks]
     chart = LineChart(
         title=title,
         description=f"{lines[0].trend.measure.title} of each version. The table on this page has the same values.",
         x=x,
         y=value_axis(values, unit),
-        lines=tuple(_line(number, line, place, is_main=not number) for number, line in enumerate(lines)),
+        lines=tuple(
+            _line(number, line, place, is_labelled=not number and not is_named) for number, line in enumerate(lines)
+        ),
         breaks=tuple(
             BreakMark(number, _between(line.trend.points, each.index, place))
             for number, (line, each) in enumerate(broken, start=1)
@@ -111,7 +115,7 @@ def _order(lines: Sequence[ChartLine]) -> tuple[Axis, Place]:
     return Axis(-0.5, len(order) - 0.5, ticks), lambda point: float(order.index(point.at.version))
 
 
-def _line(number: int, line: ChartLine, place: Place, *, is_main: bool) -> Line:
+def _line(number: int, line: ChartLine, place: Place, *, is_labelled: bool) -> Line:
     trend = line.trend
     points = [
         LinePoint(
@@ -120,7 +124,7 @@ def _line(number: int, line: ChartLine, place: Place, *, is_main: bool) -> Line:
             low=point.reading.low,
             high=point.reading.high,
             tip=f"{point.at.version}, {line.name}: {written(point.value, trend.measure.unit)}",
-            label=point.at.version if is_main else None,
+            label=point.at.version if is_labelled else None,
         )
         for point in trend.points
     ]
