@@ -166,9 +166,18 @@ def test_two_versions_of_sqlite_search_slower_than_the_others() -> None:
 
 
 @pytest.mark.parametrize("benchmark", ["lifecycle@1", "locomo@1"])
-def test_all_versions_of_the_mcp_memory_server_give_the_same_answers(benchmark: str) -> None:
-    assert "The official MCP memory server gives the same answers" in PAGE
-    assert len({folder.run.responses_digest for folder in folders_of("mcp-memory", benchmark).values()}) == 1
+@pytest.mark.parametrize(
+    ("slug", "name"), [("mcp-memory", "The official MCP memory server"), ("txtai", "txtai's keyword search")]
+)
+def test_all_versions_that_are_said_to_give_the_same_answers_do(slug: str, name: str, benchmark: str) -> None:
+    assert f"{name} gives the same answers in " in PAGE
+    assert len({folder.run.responses_digest for folder in folders_of(slug, benchmark).values()}) == 1
+
+
+def test_every_version_of_txtai_ran_with_the_same_pytorch() -> None:
+    locks = (ROOT / "results/history/txtai").glob("*/sources/*/*/requirements.lock")
+    found = [line.split()[0] for lock in locks for line in lock.read_text("utf-8").splitlines() if "torch==" in line]
+    assert found == 6 * ["torch==2.13.0+cpu"] and "PyTorch 2.13.0 without CUDA (`2.13.0+cpu`)" in PAGE
 
 
 def test_the_control_was_slower_beside_the_versions_of_the_mcp_memory_server_with_a_low_ratio() -> None:
