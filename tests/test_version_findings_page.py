@@ -26,8 +26,11 @@ SAID = (
     ("haystack", ("2.18.1", "2.21.0", "2.26.1"), {"lifecycle@1": "81.0", "locomo@1": "63.6"}),
     ("haystack", ("2.30.2", "3.2.0"), {"lifecycle@1": "79.8", "locomo@1": "63.4"}),
     ("haystack", ("3.4.1",), {"lifecycle@1": "79.5", "locomo@1": "65.9"}),
-    ("langgraph-store", ("2.1.1", "3.0.1", "4.0.1", "4.1.1", "4.2.0", "4.3.2"), {"lifecycle@1": "81.6"}),
-    ("langgraph-store", ("2.1.1", "4.0.1", "4.3.2"), {"locomo@1": "62.5"}),
+    (
+        "langgraph-store",
+        ("2.1.1", "3.0.1", "4.0.1", "4.1.1", "4.2.0", "4.3.2"),
+        {"lifecycle@1": "81.6", "locomo@1": "62.5"},
+    ),
     (
         "mcp-memory",
         ("2025.8.4", "2025.9.25", "2025.11.25", "2026.1.26", "2026.7.4", "2026.8.31"),
@@ -38,6 +41,7 @@ SAID = (
         ("3.50.4.0", "3.51.1.0", "3.51.3.0", "3.53.2.0", "3.53.4.0", "3.54.1.0"),
         {"lifecycle@1": "77.3", "locomo@1": "70.1"},
     ),
+    ("txtai", ("8.6.0", "9.0.1", "9.3.0", "9.7.0", "9.10.0", "9.13.0"), {"lifecycle@1": "78.5", "locomo@1": "65.5"}),
 )
 """Products, versions with equal grades, and their scores in per cent."""
 
@@ -79,7 +83,7 @@ def test_the_table_has_every_stored_history() -> None:
     histories = stored_histories(ROOT / "results")
     rows = "\n".join(map(row_of, histories))
     assert f"|---|---|---|---|\n{rows}\n\n" in PAGE
-    assert len(histories) == 6 and "released versions of six products" in PAGE
+    assert len(histories) == 7 and "released versions of seven products" in PAGE
 
 
 def test_forms_of_an_adapter_give_equal_answers_where_both_run() -> None:
@@ -162,9 +166,18 @@ def test_two_versions_of_sqlite_search_slower_than_the_others() -> None:
 
 
 @pytest.mark.parametrize("benchmark", ["lifecycle@1", "locomo@1"])
-def test_all_versions_of_the_mcp_memory_server_give_the_same_answers(benchmark: str) -> None:
-    assert "The official MCP memory server gives the same answers" in PAGE
-    assert len({folder.run.responses_digest for folder in folders_of("mcp-memory", benchmark).values()}) == 1
+@pytest.mark.parametrize(
+    ("slug", "name"), [("mcp-memory", "The official MCP memory server"), ("txtai", "txtai's keyword search")]
+)
+def test_all_versions_that_are_said_to_give_the_same_answers_do(slug: str, name: str, benchmark: str) -> None:
+    assert f"{name} gives the same answers in " in PAGE
+    assert len({folder.run.responses_digest for folder in folders_of(slug, benchmark).values()}) == 1
+
+
+def test_every_version_of_txtai_ran_with_the_same_pytorch() -> None:
+    locks = (ROOT / "results/history/txtai").glob("*/sources/*/*/requirements.lock")
+    found = [line.split()[0] for lock in locks for line in lock.read_text("utf-8").splitlines() if "torch==" in line]
+    assert found == 6 * ["torch==2.13.0+cpu"] and "PyTorch 2.13.0 without CUDA (`2.13.0+cpu`)" in PAGE
 
 
 def test_the_control_was_slower_beside_the_versions_of_the_mcp_memory_server_with_a_low_ratio() -> None:
