@@ -85,7 +85,7 @@ def test_times_change_no_answer_and_are_no_part_of_a_comparison(tmp_path: Path) 
     [
         (
             {"method": "query", "more": "", "reply": '"Lima"'},
-            "No times beside bm25: it only retrieves, and the system writes its answers itself.",
+            "No times beside bm25: it takes part only where a reader or a grader gets what a search found.",
         ),
         (
             {"fails": 'raise ValueError("no")', "ingest": 0, "seconds": 0},

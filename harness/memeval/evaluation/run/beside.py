@@ -53,11 +53,11 @@ def times_beside(
     """Return the times of a system and of the control ``bm25`` on one conversation, measured in turns.
 
     ``new_instance``: creates instances of the system. ``items``: those of the run. ``reader``: the reader of the run.
-    ``note``: receives a sentence if there are no times. Returns ``None`` if the system writes its answers itself, since
-    the control only retrieves; or if one of both failed.
+    ``note``: receives a sentence if there are no times. Returns ``None`` if the system writes its answers itself or is
+    called in banks, since the control only searches sessions; or if one of both failed.
     """
     if reader is None:
-        note(f"No times beside {CONTROL}: it only retrieves, and the system writes its answers itself.")
+        note(f"No times beside {CONTROL}: it takes part only where a reader or a grader gets what a search found.")
         return None
     work = _conversation(benchmark_session, items)
     control = prepare(control_source(all_controls()[CONTROL]), setup, note)
