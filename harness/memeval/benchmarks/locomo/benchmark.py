@@ -96,7 +96,8 @@ def answerable(keys: Sequence[ItemKey]) -> tuple[ItemKey, ...]:
 def one_conversation(keys: Sequence[ItemKey]) -> tuple[ItemKey, ...]:
     """Return all questions of the conversation that has the fewest; of equals, of the first in the file."""
     sizes = Counter(key.scenario_id for key in keys)
-    return tuple(key for key in keys if key.scenario_id == min(sizes, key=sizes.__getitem__))
+    smallest = min(sizes, key=sizes.__getitem__, default=None)
+    return tuple(key for key in keys if key.scenario_id == smallest)
 
 
 SAMPLERS: dict[str, Callable[[Sequence[ItemKey]], tuple[ItemKey, ...]]] = {
