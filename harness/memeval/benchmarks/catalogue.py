@@ -35,20 +35,39 @@ def check_charts(info: BenchmarkInfo) -> None:
 
 
 def check_tab(info: BenchmarkInfo) -> None:
-    """Check the tab of a catalogue. Raises ``BadInput``: a column counts a category that its protocol does not have."""
+    """Check the tab of a catalogue.
+
+    Raises ``BadInput``: a column counts a category that its protocol does not have, or measures an unknown metric.
+    """
+    if info.tab is None:
+        return
+    for column in info.tab.columns:
+        _check_categories(info, f"the column '{column.title}'", column.protocol, column.categories)
+    measures = info.tab.measures
+    if measures is None:
+        return
+    _check_categories(info, f"the table '{measures.title}'", measures.protocol, (measures.category,))
+    names = [each.name for each in info.metrics]
+    if unknown := [each.metric for each in measures.columns if each.metric not in names]:
+        raise BadInput(
+            f"the table '{measures.title}' of the tab names unknown metrics: {', '.join(unknown)}.",
+            remedy=f"The benchmark has: {', '.join(names)}.",
+        )
+
+
+def _check_categories(info: BenchmarkInfo, part: str, protocol: str, categories: Sequence[str]) -> None:
     protocols = {each.name: each.categories or info.categories for each in info.protocols}
-    for column in info.tab.columns if info.tab else ():
-        if column.protocol not in protocols:
-            raise BadInput(
-                f"the column '{column.title}' of the tab names the unknown protocol '{column.protocol}'.",
-                remedy=f"Choose one of: {', '.join(protocols)}.",
-            )
-        names = [each.name for each in protocols[column.protocol]]
-        if unknown := [name for name in column.categories if name not in names]:
-            raise BadInput(
-                f"the column '{column.title}' of the tab names unknown categories: {', '.join(unknown)}.",
-                remedy=f"The protocol '{column.protocol}' has: {', '.join(names)}.",
-            )
+    if protocol not in protocols:
+        raise BadInput(
+            f"{part} of the tab names the unknown protocol '{protocol}'.",
+            remedy=f"Choose one of: {', '.join(protocols)}.",
+        )
+    names = [each.name for each in protocols[protocol]]
+    if unknown := [name for name in categories if name not in names]:
+        raise BadInput(
+            f"{part} of the tab names unknown categories: {', '.join(unknown)}.",
+            remedy=f"The protocol '{protocol}' has: {', '.join(names)}.",
+        )
 
 
 def check_slices(info: BenchmarkInfo, protocol: str, keys: Sequence[ItemKey]) -> None:

@@ -208,8 +208,29 @@ class TabColumn(Record):
     """The categories whose items are counted together."""
 
 
+class TabMeasure(Record):
+    """A column of the measures of a tab."""
+
+    title: str
+    metric: str
+    unit: str = ""
+    """What its numbers count, for the head of the column."""
+
+
+class TabMeasures(Record):
+    """The second table of a tab: systems by means of metrics, over the items of one category."""
+
+    title: str
+    meaning: str
+    """What was measured, in a sentence or two."""
+    protocol: str
+    category: str
+    columns: tuple[TabMeasure, ...] = Field(min_length=1)
+    """Its columns, in order."""
+
+
 class FrontTab(Record):
-    """A tab of the front page with one table: systems by counts of passed items, each from one run on one tier."""
+    """A tab of the front page: systems by counts of passed items, each from one run on one tier."""
 
     title: str
     meaning: str
@@ -218,6 +239,8 @@ class FrontTab(Record):
     """What its items are called, in the plural."""
     columns: tuple[TabColumn, ...] = Field(min_length=1)
     """Its columns, in order."""
+    measures: TabMeasures | None = None
+    """Its second table; ``None`` without one."""
 
 
 class WorkKind(StrEnum):

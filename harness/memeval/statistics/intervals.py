@@ -54,6 +54,18 @@ def critical(degrees: float, alpha: float = 0.05) -> float:
     return (low + high) / 2
 
 
+def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the mean of measurements and its 95 % interval: ``m ± t s / sqrt(n)``, with Student's t of n - 1 degrees.
+
+    The interval of a single measurement has no ends: it is infinite. Raises ValueError: there is none.
+    """
+    if not values:
+        raise ValueError("a mean needs at least one value")
+    mean, n = math.fsum(values) / len(values), len(values)
+    half = critical(n - 1) * statistics.stdev(values) / math.sqrt(n) if n > 1 else math.inf
+    return mean, mean - half, mean + half
+
+
 def _incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
     """Return the regularised incomplete beta function I_x(a, b); ``rest`` is ``1 - x``, passed to keep precision."""
     if x <= 0.0:
