@@ -1,11 +1,13 @@
 """Wilson's interval and Student's t, compared with SciPy's."""
 
+import math
+
 import pytest
 import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.statistics.intervals import Z, critical, two_sided_p, wilson
+from memeval.statistics.intervals import Z, critical, mean_interval, two_sided_p, wilson
 
 COUNTS = st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -73,3 +75,19 @@ def test_the_p_value_is_scipys(t: float, degrees: int) -> None:
 @pytest.mark.parametrize("alpha", [0.001, 0.05, 0.5])
 def test_the_critical_value_is_scipys(degrees: int, alpha: float) -> None:
     assert critical(degrees, alpha) == pytest.approx(scipy.stats.t.isf(alpha / 2, degrees), rel=1e-9)
+
+
+@given(
+    st.lists(st.floats(-1000, 1000), min_size=2, max_size=30).filter(lambda values: max(values) - min(values) > 1e-6)
+)
+def test_the_interval_of_a_mean_is_scipys(values: list[float]) -> None:
+    expected = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    mean, low, high = mean_interval(values)
+    assert mean == pytest.approx(math.fsum(values) / len(values))
+    assert (low, high) == pytest.approx((expected.low, expected.high), rel=1e-6, abs=1e-9)
+
+
+def test_one_measurement_has_no_interval_and_none_has_no_mean() -> None:
+    assert mean_interval([3.0]) == (3.0, -math.inf, math.inf)
+    with pytest.raises(ValueError, match="at least one value"):
+        mean_interval([])

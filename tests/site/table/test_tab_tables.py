@@ -7,8 +7,18 @@ from typing import Any
 import pytest
 
 from memeval.benchmarks.catalogue import check_tab
-from memeval.records.benchmark import FrontTab, ProtocolInfo, TabColumn, TierInfo
+from memeval.records.benchmark import (
+    Direction,
+    FrontTab,
+    MetricInfo,
+    ProtocolInfo,
+    TabColumn,
+    TabMeasure,
+    TabMeasures,
+    TierInfo,
+)
 from memeval.records.errors import BadInput
+from memeval.records.grade import Grade
 from memeval.records.run import SystemKind
 from memeval.records.track import CategoryPlan
 from memeval.site.model.content import SiteModel, read_site
@@ -33,6 +43,7 @@ TAB = FrontTab(
     ),
 )
 TIERS = (TierInfo(name="full", items=40, how="All of them."), TierInfo(name="tenth", items=4, how="One in ten."))
+RECALL = MetricInfo(name="recall", title="Recall", direction=Direction.HIGHER, low=0, high=1, meaning="A share.")
 
 
 def benchmark(tab: FrontTab | None = TAB) -> FakeBenchmark:
@@ -96,6 +107,64 @@ def test_partial_and_no_runs_have_no_row_and_most_benchmarks_no_tab(tmp_path: Pa
     assert tab_tables(site_of(tmp_path, None)) == []
 
 
+GROWTH = TabMeasures(
+    title="What grows",
+    meaning="Times are multiples of SQLite's.",
+    protocol="crashes",
+    category="belief-update",
+    columns=(
+        TabMeasure(title="Search", metric="recall", unit="times SQLite"),
+        TabMeasure(title="Grows", metric="odd"),
+    ),
+)
+
+
+def measures(grade: Grade) -> Grade:
+    """Give the items of a category the recall 0.5, 1, 0.5, …; the other metric stays undefined."""
+    number = int(grade.item_id.rpartition("-")[2])
+    return grade.model_copy(update={"metrics": {"recall": 1.0 if number % 2 else 0.5, "odd": None}})
+
+
+def with_measures(results: Path) -> SiteModel:
+    tab = TAB.model_copy(update={"measures": GROWTH})
+    told = {"tab": tab, "protocols": PROTOCOLS, "tiers": TIERS, "metrics": (RECALL,)}
+    return read_site(results, find=lambda _name: FakeBenchmark(told=told))
+
+
+def test_measures_are_means_with_the_interval_of_student_and_the_run_with_the_most_items_counts(tmp_path: Path) -> None:
+    full = ran(tmp_path, "acme", 15, regraded=measures)
+    ran(tmp_path, "acme", 2, tier="tenth", regraded=measures, started="2026-12-01T10:00:00.000+00:00")
+    ran(tmp_path, "blue", 2, tier="tenth", regraded=measures)
+    site = with_measures(tmp_path)
+    (table,) = tab_tables(site)
+    acme, blue = (row.measured for row in table.rows)
+    assert acme is not None and blue is not None
+    assert (acme.row.run.run_id, acme.tally.correct, acme.tally.planned) == (full, 15, 20)
+    recall, odd = acme.measures
+    assert odd is None and recall is not None and recall.low is not None and recall.high is not None
+    # Twenty values, ten of each: s = 0.25 sqrt(20 / 19), and t of 19 degrees is 2.0930.
+    half = 2.093024 * 0.25 * (20 / 19) ** 0.5 / 20**0.5
+    assert (
+        recall.mean == 0.75 and recall.low == pytest.approx(0.75 - half) and recall.high == pytest.approx(0.75 + half)
+    )
+    # Two values, 0.5 and 1: t of one degree is 12.7, so both ends are beyond the bounds of the metric.
+    assert blue.measures[0] is not None and (blue.measures[0].low, blue.measures[0].high) == (0.0, 1.0)
+
+
+def test_the_second_table_of_a_tab_stands_below_the_first_with_its_proof_and_its_download(tmp_path: Path) -> None:
+    run_id = ran(tmp_path, "acme", 15, regraded=measures)
+    ran(tmp_path, "blue", 15)
+    files = list(whole(FrontPage().publish(with_measures(tmp_path))))
+    (page,) = (str(file.body) for file in files if isinstance(file, Page))
+    panel = page[page.index("<h3>What grows</h3>") :]
+    assert "<td>0.75<small>0.63–0.87</small></td>" in panel
+    assert '<th scope="col">Search<small>times SQLite</small></th>' in panel
+    assert f'<a href="runs/{run_id}/">15 of 20</a><small>tier: full</small>' in panel
+    (download,) = (file for file in files if isinstance(file, Asset) and file.path == "downloads/tab-fake-measures.csv")
+    lines = file_bytes(download).decode().splitlines()
+    assert len(lines) == 2 and ",recall,times SQLite,full,20,0.75," in lines[1] and lines[1].endswith(run_id)
+
+
 def test_the_tab_stands_on_the_front_page_with_its_proof_and_its_download(tmp_path: Path) -> None:
     run_id = ran(tmp_path, "acme", 15)
     files = list(whole(FrontPage().publish(site_of(tmp_path))))
@@ -122,3 +191,17 @@ def test_a_tab_that_counts_nothing_is_refused(column: TabColumn, sentence: str) 
     with pytest.raises(BadInput, match=sentence):
         check_tab(benchmark(tab).info)
     check_tab(benchmark().info)
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"protocol": "absent"}, "the table 'What grows' of the tab names the unknown protocol 'absent'"),
+        ({"category": "absent"}, "the table 'What grows' of the tab names unknown categories: absent"),
+        ({}, "the table 'What grows' of the tab names unknown metrics: recall, odd"),
+    ],
+)
+def test_measures_of_nothing_are_refused(changed: dict[str, str], sentence: str) -> None:
+    tab = TAB.model_copy(update={"measures": GROWTH.model_copy(update=changed)})
+    with pytest.raises(BadInput, match=sentence):
+        check_tab(benchmark(tab).info)

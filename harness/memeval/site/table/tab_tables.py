@@ -10,6 +10,7 @@ from memeval.records.benchmark import FrontTab, TabColumn, TierInfo
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.products import ProductKind
 from memeval.site.table.overview import told_apart_names
+from memeval.site.table.tab_measures import MeasuredRun, measured_run
 from memeval.site.table.write_costs import WriteCost, write_cost
 from memeval.statistics.intervals import wilson
 
@@ -39,6 +40,8 @@ class TabRow:
     cells: tuple[TabCell | None, ...]
     """One for each column; ``None`` where it has no complete run."""
     cost: WriteCost | None
+    measured: MeasuredRun | None
+    """Its line of the second table."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,12 @@ class TabTable:
     @cached_property
     def tiers(self) -> tuple[TierInfo, ...]:
         """The tiers of its cells, in the order of the catalogue."""
-        used = {cell.tier for row in self.rows for cell in row.cells if cell}
+        used = {cell.tier for row in self.rows for cell in (*row.cells, row.measured) if cell}
         return tuple(tier for tier in (self.benchmark.info.tiers if self.benchmark.info else ()) if tier.name in used)
 
-    def ranks(self, column: TabColumn) -> str:
-        """Return the track of a column's protocol with the most ranked systems; of equal ones, the largest."""
-        tables = [table for table in self.benchmark.tables if table.track.protocol == column.protocol]
+    def ranks(self, protocol: str) -> str:
+        """Return the track of a protocol with the most ranked systems; of equal ones, the largest."""
+        tables = [table for table in self.benchmark.tables if table.track.protocol == protocol]
         return max(tables, key=lambda table: (table.ranked, table.track.planned)).track.id
 
     @property
@@ -90,6 +93,33 @@ class TabTable:
             if cell
         ]
 
+    @property
+    def measures_download(self) -> str:
+        return f"downloads/{self.id}-measures.csv"
+
+    def measures_data(self) -> list[dict[str, Any]]:
+        """Return a line for each measured mean, for downloads."""
+        return [
+            {
+                "system": row.slug,
+                "name": row.name,
+                "configuration": row.settings,
+                "kind": row.kind.value,
+                "metric": column.metric,
+                "unit": column.unit,
+                "tier": row.measured.tier,
+                "items": row.measured.tally.planned,
+                "mean": measure.mean,
+                "low": measure.low,
+                "high": measure.high,
+                "run": row.measured.row.run.run_id,
+            }
+            for row in self.rows
+            if row.measured and self.tab.measures
+            for column, measure in zip(self.tab.measures.columns, row.measured.measures, strict=True)
+            if measure
+        ]
+
 
 def tab_tables(site: SiteModel) -> list[TabTable]:
     """Return the table of each benchmark that declares a tab and has a run for it."""
@@ -112,6 +142,8 @@ def _rows(site: SiteModel, benchmark: BenchmarkView, tab: FrontTab) -> tuple[Tab
         of_system.setdefault(row.run.system.slug, []).append(row)
     tiers = [tier.name for tier in benchmark.info.tiers] if benchmark.info else []
     cells = {slug: tuple(_cell(column, rows, tiers) for column in tab.columns) for slug, rows in of_system.items()}
+    table = tab.measures
+    measured = {slug: measured_run(benchmark, table, rows) if table else None for slug, rows in of_system.items()}
     newest = {slug: max(rows, key=lambda row: row.run.timing.started) for slug, rows in of_system.items()}
     names = told_apart_names([row.run.system for row in newest.values()])
     rows = [
@@ -121,9 +153,10 @@ def _rows(site: SiteModel, benchmark: BenchmarkView, tab: FrontTab) -> tuple[Tab
             site.products.by_slug[slug].kind,
             cells[slug],
             write_cost(site, (newest[slug], *site.board.of_system(slug))),
+            measured[slug],
         )
         for slug in of_system
-        if any(cells[slug])
+        if any(cells[slug]) or measured[slug]
     ]
     return tuple(sorted(rows, key=lambda row: (list(ProductKind).index(row.kind), row.name.lower(), row.slug)))
 
