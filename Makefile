@@ -23,7 +23,7 @@ export NO_MKDOCS_2_WARNING := 1
 .PHONY: help setup demo demo-all results verify serve test test-products properties quick bench simulate lint lock
 
 help:
-	@echo 'make demo      run the controls and the light systems on beliefs@2, offline, and build the site'
+	@echo 'make demo      run six controls and a sample system on beliefs@2, offline, and build the site'
 	@echo 'make demo-all  the same with every benchmark whose data is here and every system that needs no key'
 	@echo 'make results   make the stored runs of results.toml again (ONLY=locomo: one benchmark)'
 	@echo 'make verify    check all that is stored, runs and claims: two minutes'

@@ -55,7 +55,9 @@ def import_(
             "--system", metavar="NAME", help="System in the file, if it holds several; otherwise the system's name."
         ),
     ] = None,
-    judge: Annotated[str, typer.Option("--judge", help="Who grades: rules (offline), or openai:MODEL.")] = "rules",
+    judge: Annotated[
+        str, typer.Option("--judge", help="Who grades: rules (offline), local:NAME or openai:MODEL.")
+    ] = "rules",
     judge_label: JudgeLabel = None,
     prompts: Prompts = None,
 ) -> None:

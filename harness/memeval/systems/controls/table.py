@@ -162,7 +162,7 @@ _TABLE = (
     Control(
         "first-stated",
         "First stated",
-        "Answers with the earliest sentence that best matches the question. It never updates a fact.",
+        "Answers with the earliest user sentence that best matches the question. It never updates a fact.",
         "first_stated.py",
         "FirstStated",
         (NATIVE,),

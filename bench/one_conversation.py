@@ -1,0 +1,111 @@
+"""Shows what writing one conversation costs, and what of it is found: ``python -m bench.one_conversation RUN...``.
+
+The runs are stored ones, of one tier of LoCoMo. Results go to ``site/conversation.json`` and into ``site/model.md``.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.page_tables import write_results
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.locomo.grading import tokens
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
+from memeval.benchmarks.session import BenchmarkSession, session_of_run
+from memeval.evaluation.judge.grades import StoredTexts
+from memeval.execution.contexts import Contexts
+from memeval.gateway.replies import text_of
+from memeval.records.call import Api, Call, Caller, Phase
+
+OUT, PAGE = Path("site/conversation.json"), Path("site/model.md")
+START, END = "<!-- conversation -->\n", "<!-- end of conversation -->\n"
+"""The marks around the table in the page."""
+
+
+def measured(folder: RunFolder) -> dict[str, Any]:
+    """Return the cost of what a run wrote, and how many of the answers that it needs were found."""
+    run = folder.run
+    session = session_of_run(run)
+    asked = {key.scenario_id for key in session.keys}
+    messages = [
+        turn.content for name in asked for part in session.scenarios[name].each_session() for turn in part.turns
+    ]
+    calls = [each for each in folder.calls() if each.caller is Caller.SYSTEM and each.phase is Phase.INGEST]
+    chats = [each for each in calls if each.request.api is Api.CHAT]
+    memories = [text for each in chats for text in _memories(each)] if chats else messages
+    wanted = _with_words(session)
+    kept = [set(tokens(text)) for text in memories]
+    found = _found(folder, session, wanted)
+    product = run.system.configuration
+    return {
+        "run": run.run_id,
+        "system": run.system.slug,
+        "model": chats[0].model if chats else None,
+        "configuration": product.data() if product else None,
+        "messages": len(messages),
+        "calls": len(chats),
+        "prompt_tokens": sum(each.prompt_tokens or 0 for each in chats),
+        "answer_tokens": sum(each.completion_tokens or 0 for each in chats),
+        "model_seconds": round(sum(each.seconds or 0.0 for each in chats)),
+        "memories": len(memories),
+        "answers_kept": sum(any(words <= text for text in kept) for words in wanted.values()),
+        "answers_found": found,
+        "answers": len(wanted),
+        "correct": run.scores.overall.correct,
+        "questions": run.scores.overall.planned,
+    }
+
+
+def _with_words(session: BenchmarkSession) -> dict[str, set[str]]:
+    """Return the words of each reference answer that a text can have: not of questions without an answer."""
+    keys = [(each.item_id, each.key) for each in session.keys if each.category != LocomoCategory.ADVERSARIAL]
+    answers = {name: key.answer or "" for name, key in keys if isinstance(key, LocomoKey)}
+    return {name: words for name, answer in answers.items() if (words := set(tokens(answer)))}
+
+
+def _found(folder: RunFolder, session: BenchmarkSession, wanted: dict[str, set[str]]) -> int:
+    """Return how many answers have all their words in the texts that were found for their question."""
+    texts = StoredTexts(session, Contexts(list(folder.contexts())))
+    last = {response.item_id: response for response in folder.responses()}
+    return sum(wanted[name] <= set(tokens(texts.context(last[name]) or "")) for name in wanted if name in last)
+
+
+def _memories(call: Call) -> list[str]:
+    """Return the memories that a reply of mem0's extraction lists; none if it is no such reply."""
+    try:
+        listed = json.loads(text_of(call) or "")["memory"]
+        return [str(each["text"]) for each in listed]
+    except (ValueError, TypeError, KeyError):
+        return []
+
+
+def table_of(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the results as a table in Markdown."""
+    lines = [
+        "",
+        "| system | model | calls | tokens of prompts | tokens of replies | seconds of the model, each message "
+        "| memories | answers in one memory | answers found | right answers |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in rows:
+        model = f"`{row['model']}`" if row["model"] else "none"
+        each = f"{row['model_seconds'] / row['messages']:.1f}" if row["calls"] else "0"
+        counts = f"{row['calls']} | {row['prompt_tokens']:,} | {row['answer_tokens']:,} | {each} | {row['memories']:,}"
+        kept = f"{row['answers_kept']} of {row['answers']} | {row['answers_found']} of {row['answers']}"
+        shares = f"{kept} | {row['correct']} of {row['questions']}"
+        lines.append(f"| `{row['system']}` | {model} | {counts} | {shares} |")
+    return "\n".join([*lines, "", ""])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.one_conversation", description=__doc__)
+    parser.add_argument("run", nargs="+", type=Path, help="folder of a stored run")
+    rows = [measured(RunFolder(path)) for path in parser.parse_args().run]
+    write_results(rows, table_of(rows), OUT, PAGE, (START, END))
+    print(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()
