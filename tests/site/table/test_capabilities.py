@@ -91,6 +91,29 @@ def test_a_failure_counts_before_what_passed(
     assert said is None or found.said == said
 
 
+def test_of_several_runs_the_one_with_the_most_items_answers(tmp_path: Path) -> None:
+    few = make_track(
+        benchmark="lifecycle@1",
+        protocol="banks",
+        tier="quick",
+        categories=tuple(plan.model_copy(update={"items": 2}) for plan in PLANS),
+    )
+    make_run(tmp_path, "acme", {"forget": 2}, track=few, started="2026-12-02T10:00:00.000+00:00")
+    site = site_of(tmp_path, {}, 4)
+    assert cell(site, "Delete by id").said == "6 of 10"
+
+
+def test_every_category_of_a_capability_counts(tmp_path: Path) -> None:
+    plans = tuple(
+        CategoryPlan(name=name, weight=1 / 3, items=5, grader="judged@1")
+        for name in ("killed-writing", "killed-idle", "killed-searching")
+    )
+    crashes = make_track(benchmark="operations@1", protocol="durability", categories=plans)
+    make_run(tmp_path, "acme", {"killed-writing": 5, "killed-idle": 5, "killed-searching": 3}, track=crashes)
+    found = cell(site_of(tmp_path, {}), "Acknowledged texts survive a crash")
+    assert (found.able, found.said) == (Able.FAILS, "2 of 15")
+
+
 @pytest.mark.parametrize(
     ("system", "head", "answers"),
     [
@@ -190,4 +213,4 @@ def test_the_checks_and_categories_that_answer_exist() -> None:
     known = {check.name for check in CHECKS}
     for each in capabilities():
         assert set(each.checks) <= known
-        assert each.checks or each.category
+        assert each.checks or each.categories
