@@ -165,7 +165,7 @@ def _hosted_cells(site: SiteModel, system: Submission) -> dict[str, AbleCell]:
 def _stated_cells(site: SiteModel, system: SystemIdentity | Submission) -> dict[str, AbleCell]:
     product, page = system.product, site.products.address(system_url(system.slug))
     return {
-        "Licence": _stated(licence_text(product) if product and product.licence else None, page),
+        "Package licence": _stated(licence_text(product) if product and product.licence else None, page),
         "Storage": _stated(product.storage if product else None, page),
     }
 
