@@ -137,6 +137,14 @@ def licence_text(product: Product | None) -> str | None:
     return "not stated" + (f", licence file {product.licence_digest}" if product.licence_digest else "")
 
 
+_DATA_LICENCES = {"LicenseRef-none-stated": "no licence stated", "LicenseRef-private": "your own data"}
+
+
+def data_licence(licence: str) -> str:
+    """Return the licence of a benchmark's data in plain words; an SPDX name as it is."""
+    return _DATA_LICENCES.get(licence, licence)
+
+
 INTERFACES = {
     "python": "Python class",
     "command": "program (JSON Lines over stdin and stdout)",
