@@ -245,7 +245,7 @@ def test_a_run_names_the_other_protocols_that_the_system_can_take(call: Call) ->
     code, _, err = call("run", "careful-store", "--benchmark", "lifecycle@1", "--parameter", "size=1")
     assert code == ExitCode.DONE
     (line,) = (line for line in err.splitlines() if "Its methods also fit:" in line)
-    assert "banks (All six parts), export (Export after deletion)" in line and "search" not in line
+    assert "banks (One bank for each user), export (Export after deletion)" in line and "search" not in line
 
 
 def test_repeat_makes_so_many_runs_of_one_fingerprint(call: Call, tmp_path: Path) -> None:

@@ -176,6 +176,7 @@ def test_equal_indexes_are_a_tie_and_far_ones_are_not(tmp_path: Path) -> None:
     table = of(folders)
     assert table.baseline == "bm25"
     assert [row_of(table, slug).ranks for slug in ("acme", "blue", "cyan")] == [(1, 2), (1, 2), (3, 3)]
+    assert [row_of(table, slug).behind for slug in ("acme", "blue", "cyan")] == [(), (), ("acme", "blue")]
     assert [row_of(table, slug).against_baseline for slug in ("acme", "blue", "cyan")] == [
         "not better",
         "not better",

@@ -220,8 +220,14 @@ def _tested(
     index = np.array([row.index for row in rows], dtype=np.float64)
     among = second < ranked
     ranges = rank_ranges(index[:ranked], first[among], second[among], tested.corrected[among])
+    ahead: list[list[str]] = [[] for _row in range(ranked)]
+    for one, two, p in zip(first[among], second[among], tested.corrected[among], strict=True):
+        if p < ALPHA and index[one] != index[two]:
+            better, worse = (one, two) if index[one] > index[two] else (two, one)
+            ahead[worse].append(rows[better].system)
     found = [
-        row.model_copy(update={"ranks": (ranks.best, ranks.worst)}) for row, ranks in zip(rows, ranges, strict=False)
+        row.model_copy(update={"ranks": (ranks.best, ranks.worst), "behind": tuple(behind)})
+        for row, ranks, behind in zip(rows, ranges, ahead, strict=False)
     ]
     if baseline is not None:
         against = zip(found, index, tested.corrected[~among], strict=False)

@@ -124,6 +124,8 @@ class OverallRow(Record):
     """Rank by the index among the systems that have one; equal ones share the better rank."""
     ranks: tuple[int, int] | None = None
     """Best and worst rank that the tests allow; a range is a tie. ``None`` without a rank."""
+    behind: tuple[Slug, ...] = ()
+    """Ranked systems that are significantly better. Their ranges of ranks can still overlap with this one's."""
     against_baseline: str | None = None
     """``better``, ``worse`` or ``not better`` than the best simple baseline; ``None`` without one."""
     stability: Stability | None = None

@@ -108,7 +108,7 @@ async function part({ table, runs, ours }, systems, open) {
   const [gap, , , p] = found.values[0];
   const side = leader(found);
   const chance = likelihood(found.table?.p ?? p);
-  const words = side === null ? [` not told apart (${gap.slice(1)} points, ${chance})`]
+  const words = side === null ? [` no significant difference (${gap.slice(1)} points, ${chance})`]
     : [" ", make("bdi", {}, systems[side].name), ` ${table.verb} ${gap.slice(1)} points more than `, make("bdi", {}, systems[1 - side].name), `, ${chance}`];
   const box = make("details", { class: "mv-fold mv-shared" }, make("summary", {}, table.title, ": ", make("span", { class: side === null ? "mv-note" : null }, words)));
   const show = () => fill(box, table, runs).catch((error) => put(box, make("p", { role: "alert" }, `Cannot compare: ${error.message}`)));

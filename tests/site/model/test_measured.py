@@ -97,7 +97,7 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> Built:
         Made("no-memory", "No memory", 0.3, SystemKind.CONTROL, tokens=0),
         Made("echo-question", "Echo", 0.0, SystemKind.CONTROL, tokens=0),
         Made("file-grep", "Text files", 0.6, SystemKind.CONTROL, tokens=9),
-        Made("bm25", "BM25", 0.1, SystemKind.CONTROL, tokens=9),
+        Made("bm25", "BM25", 0.7, SystemKind.CONTROL, tokens=9),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.leaderboard.board import BoardTable
-from memeval.records.track import Redistribution
+from memeval.records.track import Redistribution, Track
 from memeval.site.model.content import BenchmarkView
 from tests.support.commands import ROOT
 
@@ -18,16 +18,40 @@ OPERATIONS = BenchmarkView("operations@1", find("operations@1").info, None, {}, 
 @pytest.mark.parametrize(
     ("protocol", "tier", "words"),
     [
-        ("freshness", "quick", "6 of 27 questions"),
-        ("apart", "quick", "3 of 15 questions"),
-        ("power-cut", "thousand", "8 of 40 questions"),
-        ("durability", "thousand", "12 of 110 questions"),
+        ("freshness", "quick", "6 of 27 trials"),
+        ("apart", "quick", "3 of 15 trials"),
+        ("power-cut", "thousand", "8 of 40 trials"),
+        ("durability", "thousand", "12 of 110 trials"),
     ],
 )
 def test_a_sample_counts_against_the_whole_of_its_own_protocol(protocol: str, tier: str, words: str) -> None:
     tracks = [RunFolder(file.parent).run.track for file in ROOT.glob("results/operations/*/*/run.json")]
     track = next(each for each in tracks if (each.protocol, each.tier) == (protocol, tier))
     assert words in OPERATIONS.track_words(track)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "protocols", "words"),
+    [
+        (
+            "lifecycle@1",
+            ("search", "banks", "topic"),
+            ["systems only search", "one bank for each user", "forget a topic"],
+        ),
+        ("locomo@1", ("f1", "judge"), ["systems answer (official F1)", "systems answer (judge)"]),
+    ],
+)
+def test_a_protocol_is_named_where_several_are_run_alike(
+    benchmark: str, protocols: tuple[str, ...], words: list[str]
+) -> None:
+    found: dict[str, Track] = {}
+    for file in ROOT.glob(f"results/{benchmark.partition('@')[0]}/*/*/run.json"):
+        track = RunFolder(file.parent).run.track
+        if track.tier == "full" and track.reader in ("none@1", "native"):
+            found.setdefault(track.protocol, track)
+    tables = tuple(cast(BoardTable, SimpleNamespace(track=found[name], rows=())) for name in protocols)
+    view = BenchmarkView(benchmark, find(benchmark).info, None, {}, tables, Redistribution.FULL)
+    assert [view.track_words(found[name]) for name in protocols] == words
 
 
 def test_all_questions_are_named_where_a_sample_has_more_systems() -> None:

@@ -15,7 +15,7 @@ from memeval.records.errors import BadInput
 from memeval.site.charts import charts
 from memeval.site.frame import building, csp, not_found
 from memeval.site.frame.page_frame import PageFrame
-from memeval.site.model import files, text, urls
+from memeval.site.model import files, labels, text, urls
 from memeval.site.model.content import read_site
 from memeval.site.model.files import Page
 from memeval.site.pages.publisher import publishers
@@ -162,3 +162,11 @@ def test_a_folder_with_something_else_in_it_is_not_replaced(tmp_path: Path) -> N
 def test_a_missing_results_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no results folder"):
         building.build(tmp_path / "nowhere", tmp_path / "out")
+
+
+def test_the_licence_of_data_is_said_in_plain_words() -> None:
+    assert [labels.data_licence(each) for each in ("LicenseRef-none-stated", "LicenseRef-private", "MIT")] == [
+        "no licence stated",
+        "your own data",
+        "MIT",
+    ]

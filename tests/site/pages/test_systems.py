@@ -210,7 +210,7 @@ relation = "none"
     (folder / "submission.toml").write_text(manifest, "utf-8")
     body = page(results, SystemPages)
     assert "Finds turns. <b>Fast</b>" in text(body) and "<b>Fast" not in body
-    assert "Adapter’s licence MIT" in text(body)
+    assert "Adapter licence MIT" in text(body)
     assert "Product by Acme <i>Ltd</i> ; relation of the adapter’s authors: none" in text(body)
     assert 'href="https://acme.example/memory" rel="noopener noreferrer nofollow"' in body
 

@@ -14,6 +14,7 @@ from memeval.records.run import HostUse, Isolation, Network
 from memeval.records.submission import Configuration, Product
 from memeval.records.track import CategoryPlan
 from memeval.site.model.content import SiteModel, read_site
+from memeval.site.model.labels import licence_text
 from memeval.site.pages.rendering import environment
 from memeval.site.table.capabilities import Able, AbleCell, as_rows, capabilities, capability_rows, differing
 from tests.site.factory import HOSTILE, shown
@@ -91,6 +92,29 @@ def test_a_failure_counts_before_what_passed(
     assert said is None or found.said == said
 
 
+def test_of_several_runs_the_one_with_the_most_items_answers(tmp_path: Path) -> None:
+    few = make_track(
+        benchmark="lifecycle@1",
+        protocol="banks",
+        tier="quick",
+        categories=tuple(plan.model_copy(update={"items": 2}) for plan in PLANS),
+    )
+    make_run(tmp_path, "acme", {"forget": 2}, track=few, started="2026-12-02T10:00:00.000+00:00")
+    site = site_of(tmp_path, {}, 4)
+    assert cell(site, "Delete by id").said == "6 of 10"
+
+
+def test_every_category_of_a_capability_counts(tmp_path: Path) -> None:
+    plans = tuple(
+        CategoryPlan(name=name, weight=1 / 3, items=5, grader="judged@1")
+        for name in ("killed-writing", "killed-idle", "killed-searching")
+    )
+    crashes = make_track(benchmark="operations@1", protocol="durability", categories=plans)
+    make_run(tmp_path, "acme", {"killed-writing": 5, "killed-idle": 5, "killed-searching": 3}, track=crashes)
+    found = cell(site_of(tmp_path, {}), "Acknowledged texts survive a crash")
+    assert (found.able, found.said) == (Able.FAILS, "2 of 15")
+
+
 @pytest.mark.parametrize(
     ("system", "head", "answers"),
     [
@@ -115,7 +139,7 @@ def test_what_the_maker_states_is_shown_escaped_with_its_caveats(tmp_path: Path)
     site = site_of(tmp_path, {"forget-bank": PASSED}, product=product, configuration=configuration)
     (row,) = rows = capability_rows(site)
     assert row.caveats == ("deleted texts stay in its history",)
-    assert row.cells["Licence"] == AbleCell(Able.SAID, shown(HOSTILE), "systems/acme/")
+    assert row.cells["Package licence"] == AbleCell(Able.SAID, shown(HOSTILE), "systems/acme/")
     (line,) = (each for each in as_rows(rows) if each["capability"] == "Storage")
     assert (line["answer"], line["detail"], line["proof"]) == ("says so", "one file", "systems/acme/")
     titles, same = differing([row, row])
@@ -130,10 +154,23 @@ def test_what_the_maker_states_is_shown_escaped_with_its_caveats(tmp_path: Path)
 def test_a_licence_that_only_names_a_file_is_said_in_plain_words(tmp_path: Path, licence: str) -> None:
     product = Product(name="Acme", licence=licence, homepage="https://acme.example/memory")
     (row,) = capability_rows(site_of(tmp_path, {"forget-bank": PASSED}, product=product))
-    assert row.cells["Licence"] == AbleCell(Able.SAID, "own licence file", "systems/acme/")
+    assert row.cells["Package licence"] == AbleCell(Able.SAID, "own licence file", "systems/acme/")
     module = environment().get_template("parts/system.html").module
     shown = str(module.licence_of(product))  # type: ignore[attr-defined]
     assert "own licence file" in shown and "https://acme.example/memory" in shown and "SEE" not in shown.upper()
+
+
+@pytest.mark.parametrize(
+    ("stated", "plain"),
+    [
+        ("MIT License", "MIT"),
+        ("any-OSI", "any OSI-approved licence"),
+        ("Apache 2.0: http://www.apache.org/licenses/LICENSE-2.0", "Apache 2.0"),
+        ("Apache-2.0", "Apache-2.0"),
+    ],
+)
+def test_a_licence_is_said_without_the_forms_of_package_metadata(stated: str, plain: str) -> None:
+    assert licence_text(Product(name="Acme", licence=stated)) == plain
 
 
 def test_systems_without_checks_and_reference_systems_have_no_row(tmp_path: Path) -> None:
@@ -178,7 +215,7 @@ def test_a_service_that_never_ran_has_the_answers_of_its_manifest(tmp_path: Path
     found = {row.slug: row for row in capability_rows(read_site(results))}
     assert list(found) == ["keyed", "open", "acme"]  # a mock that ran is last, one that did not has no row
     assert [row.kind.value for row in found.values()] == ["product", "product", "mock"]
-    titles = ("Delete a user", "No key needed", "No network needed", "No LLM needed", "Licence")
+    titles = ("Delete a user", "No key needed", "No network needed", "No LLM needed", "Package licence")
     answers = {slug: [found[slug].cells[title].able for title in titles] for slug in ("keyed", "open")}
     assert answers["keyed"] == [Able.UNTESTED, Able.NO, Able.NO, Able.NO, Able.SAID]
     assert answers["open"] == [Able.UNTESTED, Able.SAID, Able.NO, Able.SAID, Able.SAID]
@@ -190,4 +227,4 @@ def test_the_checks_and_categories_that_answer_exist() -> None:
     known = {check.name for check in CHECKS}
     for each in capabilities():
         assert set(each.checks) <= known
-        assert each.checks or each.category
+        assert each.checks or each.categories

@@ -89,7 +89,14 @@ def test_a_board_without_runs_says_so_and_how_to_begin(tmp_path: Path) -> None:
 # -- who leads ---------------------------------------------------------------------------------------------------
 
 
-def indexed(name: str, index: float, ranks: tuple[int, int], against: str | None, shown: Overview) -> OverviewRow:
+def indexed(
+    name: str,
+    index: float,
+    ranks: tuple[int, int],
+    against: str | None,
+    shown: Overview,
+    behind: tuple[str, ...] = (),
+) -> OverviewRow:
     row = OverallRow(
         system=name.lower(),
         name=name,
@@ -101,6 +108,7 @@ def indexed(name: str, index: float, ranks: tuple[int, int], against: str | None
         complete=1,
         index=index,
         ranks=ranks,
+        behind=behind,
         against_baseline=against,
     )
     return replace(shown.rows[0], slug=row.system, name=name, short=name, kind=ProductKind.PRODUCT, index=row)
@@ -139,14 +147,29 @@ def test_the_first_sentence_names_the_products_that_tie_and_those_the_baseline_b
     some = shown[Measure.ANSWERS]
     library = replace(indexed("Lib", 0.9, (1, 1), "better", some), kind=ProductKind.LIBRARY)
     rows = [
-        indexed("Ada", 0.8, (2, 3), "not better", some),
-        indexed("Bo", 0.7, (2, 3), "worse", some),
-        indexed("Cy", 0.4, (4, 4), "worse", some),
+        indexed("Ada", 0.8, (2, 3), "not better", some, ("lib",)),
+        indexed("Bo", 0.7, (2, 3), "worse", some, ("lib",)),
+        indexed("Cy", 0.4, (4, 4), "worse", some, ("lib", "ada", "bo")),
     ]
     assert said(overview_of(some, library, *rows)) == (
         "Ada and Bo share first place among 3 products: their differences may be chance. "
-        "No product is significantly better than plain keyword search, BM25 (60.0): the difference of Ada may be "
-        "chance; Bo and Cy score lower."
+        "No product is significantly better than plain keyword search, BM25 (60.0). Bo and Cy score significantly "
+        "lower."
+    )
+
+
+def test_a_product_that_another_beats_does_not_share_first_place_though_their_ranks_overlap(
+    shown: dict[Measure, Overview],
+) -> None:
+    some = shown[Measure.ANSWERS]
+    rows = [
+        indexed("Ada", 0.8, (1, 3), "better", some),
+        indexed("Bo", 0.7, (1, 4), "not better", some),
+        indexed("Cy", 0.6, (3, 4), "not better", some, ("ada",)),
+    ]
+    assert said(overview_of(some, *rows)) == (
+        "Ada and Bo share first place among 3 products: their differences may be chance. "
+        "Ada is significantly better than plain keyword search, BM25 (60.0). The difference of Bo and Cy may be chance."
     )
 
 
@@ -159,7 +182,7 @@ def test_the_first_sentence_names_the_products_that_tie_and_those_the_baseline_b
             "is the only product with an overall score (80.0). No product is significantly better than plain keyword",
         ),
         (("better", "better"), "Ada leads the 2 products. Ada and Bo are significantly better than plain keyword"),
-        (("better", "worse"), "(60.0); Bo scores lower."),
+        (("better", "worse"), "(60.0). Bo scores significantly lower."),
         (("better", "better", "not better"), "Ada leads the 3 products. Ada and Bo are"),
     ],
 )
@@ -168,7 +191,10 @@ def test_the_first_sentence_is_true_of_one_and_of_several_products(
 ) -> None:
     some = shown[Measure.ANSWERS]
     names = zip(("Ada", "Bo", "Cy"), words, strict=False)
-    rows = [indexed(name, 0.8 - place / 10, (place + 1,) * 2, word, some) for place, (name, word) in enumerate(names)]
+    rows: list[OverviewRow] = []
+    for place, (name, word) in enumerate(names):
+        behind = tuple(row.slug for row in rows)
+        rows.append(indexed(name, 0.8 - place / 10, (place + 1,) * 2, word, some, behind))
     assert sentence in said(overview_of(some, *rows))
 
 
@@ -176,7 +202,7 @@ def test_the_first_sentence_says_when_grep_in_text_files_is_the_best_baseline(sh
     some = shown[Measure.ANSWERS]
     below = indexed("Ada", 0.5, (1, 1), "worse", some)
     assert said(overview_of(some, below, named="file-grep")).endswith(
-        "No product is significantly better than text files searched with grep (60.0): Ada scores lower."
+        "No product is significantly better than text files searched with grep (60.0). Ada scores significantly lower."
     )
 
 

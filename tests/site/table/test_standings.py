@@ -84,6 +84,14 @@ def test_a_name_with_and_is_set_off_by_a_comma(tmp_path: Path) -> None:
     assert said(replace(table, rows=(named, *others))).startswith("Words and vectors, and B share first place among 3:")
 
 
+def test_names_with_commas_are_set_off_by_semicolons(tmp_path: Path) -> None:
+    table = table_of(*(make_run(tmp_path, slug, {"kept": kept}) for slug, kept in (("a", 31), ("b", 30), ("c", 0))))
+    first, *others = table.rows
+    system = first.run.system.model_copy(update={"name": "Haystack, BM25 retriever"})
+    named = replace(first, run=first.run.model_copy(update={"system": system}))
+    assert said(replace(table, rows=(named, *others))).startswith("Haystack, BM25 retriever; and B share first place")
+
+
 def test_two_systems_are_called_both_or_neither(tmp_path: Path, bm25: RunFolder) -> None:
     table = table_of(make_run(tmp_path, "acme", {"kept": 21}), make_run(tmp_path, "blue", {"kept": 20}), bm25)
     assert said(table).startswith(

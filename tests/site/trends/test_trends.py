@@ -87,7 +87,7 @@ def test_a_row_has_the_change_the_step_both_ends_and_the_times(tmp_path: Path) -
     assert re.search(r"Acme made-up@1\S* .*\+50\.0 \+\d+\.\d to \+\d+\.\d 1\.0\.0 : \+50\.0 p < 0\.001", said)
     assert "3 of 4 ran" in said
     assert "40.0 0.10.0 , 2024-07-01" in said and "90.0 9.0" in said
-    assert re.search(r"6\.12 × 6\.0–6\.2; 0\.10\.0 : 4\.08 ×", said)
+    assert re.search(r"6\.12 × 6\.0–6\.2; first, 0\.10\.0 : 4\.08 ×", said)
     assert page.count("mv-spark") == 1 and len(page) < 20_000
     assert f"trends/acme/1.0.0/{make_track().id}/" not in page, "links are relative to the page"
     assert f'href="acme/1.0.0/{make_track().id}/"' in page
@@ -99,7 +99,7 @@ def test_times_that_were_counted_in_another_way_do_not_stand_side_by_side(tmp_pa
     edit_head(last, beside=last.run.beside.data() | {"fastest": last.run.beside.data()["search"]})
     board(tmp_path, "acme", 45)
     said = text(files(tmp_path, TrendsPage)["trends/"])
-    assert re.search(r"6\.12 × 6\.0–6\.2 6\.12 × 6\.0–6\.2; 0\.10\.0 : 2\.04 ×", said), "search, then ingestion"
+    assert re.search(r"6\.12 × 6\.0–6\.2 6\.12 × 6\.0–6\.2; first, 0\.10\.0 : 2\.04 ×", said), "search, then ingestion"
     assert "timed in another way than before" in text(files(tmp_path, SystemPages)["systems/acme/"])
 
 
@@ -114,10 +114,10 @@ def test_a_product_that_equals_our_embedder_has_a_line_and_no_chart(tmp_path: Pa
     board(tmp_path, "acme", 30)
     make_run(tmp_path, EMBEDDER, {"kept": 30, "changed": 30}, regraded=clustered)
     page = files(tmp_path, TrendsPage)["trends/"]
-    sentence = "4 versions: its search is our embedder’s. No version differs from MiniLM in an item."
+    sentence = "4 versions: it searches with our embedder. No version differs from the MiniLM vectors on any question."
     assert sentence in text(page) and "mv-spark" not in page
     product = files(tmp_path, SystemPages)["systems/acme/"]
-    said = "4 versions ran. Its search is our embedder’s: no version differs from MiniLM in an item"
+    said = "4 versions ran. It searches with our embedder. No version differs from the MiniLM vectors on any"
     assert said in text(product) and "mv-trend-line" not in product
 
 
@@ -204,7 +204,7 @@ def test_invalidated_runs_are_no_points_and_are_counted(tmp_path: Path) -> None:
     board(tmp_path, "acme", 30)
     Ledger(tmp_path).append(LedgerEvent.INVALIDATED, folders[0], by="m", reason="Leaked.")
     said = text(files(tmp_path, TrendsPage)["trends/"])
-    assert "Not counted: 1 run invalidated." in said
+    assert "Runs that do not count: 1 invalidated." in said
 
 
 def test_names_and_reasons_from_outside_stay_text(tmp_path: Path) -> None:

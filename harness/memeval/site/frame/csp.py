@@ -5,7 +5,7 @@ Nothing is computed from a page: a script that came into it in another way does 
 
 SCRIPTS = (
     "0i4RhMHaljA7YRXqTnaW+6PgwSo+oyvNEno4Q84T8CI=",  # templates/frame/scheme.js
-    "98/oELPEo86Nmo2CtN3fG+YjdwNYcW6SUQ/oyBBe8rY=",  # the page for an address that does not exist
+    "jKy0D/Dy9CA/LQ5Anj3Jb0cehgVr3aAFllhMizC3Jpk=",  # the page for an address that does not exist
 )
 """SHA-256 of the inline scripts, in base64; a test holds them against the scripts."""
 

@@ -53,9 +53,11 @@ from memeval.site.model.files import assets_root
 from memeval.site.model.labels import reader_label, reader_meaning, told_apart
 from memeval.site.model.products import Products, products_of
 from memeval.site.model.reports import read_reports
-from memeval.site.model.text import count
+from memeval.site.model.text import count, lower_first
 from memeval.statistics.ranks import RankRange
 from memeval.systems.manifest import MANIFEST, examined_manifest
+
+ONLY_SEARCH = "systems only search"
 
 FindBenchmark = Callable[[str], Benchmark]
 """Returns the benchmark of an id, or raises ``BadInput``."""
@@ -103,6 +105,11 @@ class BenchmarkView:
     def title(self) -> str:
         return self.info.title if self.info else self.id
 
+    @property
+    def items_word(self) -> str:
+        """What its items are called, in the plural: ``questions``, or the word of its tab."""
+        return self.info.tab.items if self.info and self.info.tab else "questions"
+
     def track_title(self, track: Track) -> str:
         """Return the heading of a track's table."""
         return f"{self.title}: {self.track_words(track)}"
@@ -129,9 +136,11 @@ class BenchmarkView:
 
     def _settings(self, track: Track) -> str:
         protocol, who = self.protocol(track), self._who(track)
-        title = protocol.title if protocol else track.protocol
+        title = lower_first(protocol.title if protocol else track.protocol)
         several = any(one.track.protocol != track.protocol for one in self.tables if self._who(one.track) == who)
-        more = [f"{who} (scoring: {title})" if several and title.lower() not in f"{who} {self.answers(track)}" else who]
+        more = [who]
+        if several and title.lower() not in f"{who} {self.answers(track)}":
+            more = [title if who == ONLY_SEARCH else f"{who} ({title})"]
         more += [self._size(track)] if track.tier != "full" or self._has_busier_sample(track) else []
         tracks = [table.track for table in self.tables if table.track.tier == track.tier]
         more += [
@@ -147,7 +156,7 @@ class BenchmarkView:
         if answers == "stored memories":
             return "what systems store"
         if answers.startswith("retrieval only, no "):
-            return "systems only search"
+            return ONLY_SEARCH
         return "systems answer" if track.reader == NATIVE else "systems search, a fixed reader answers"
 
     def _has_busier_sample(self, track: Track) -> bool:
@@ -168,19 +177,19 @@ class BenchmarkView:
         own = sum(category.items for category in protocol.categories) if protocol else 0
         whole = own or (tiers["full"].items if "full" in tiers else 0)
         if whole > track.planned:
-            return f"{count(track.planned)} of {count(whole)} questions"
+            return f"{count(track.planned)} of {count(whole)} {self.items_word}"
         if track.tier == "full":
-            return f"all {count(track.planned)} questions"
-        return f"another set of questions ({track.tier})"
+            return f"all {count(track.planned)} {self.items_word}"
+        return f"another set of {self.items_word} ({track.tier})"
 
     def track_summary(self, track: Track) -> str:
         protocol = self.protocol(track)
         first = self.info.protocols[0].name if self.info else track.protocol
         asked = [] if track.protocol == first else [f"protocol: {protocol.title if protocol else track.protocol}"]
         size = (
-            f"all {count(track.planned)} questions"
+            f"all {count(track.planned)} {self.items_word}"
             if track.tier == "full"
-            else f"{track.planned} questions ({track.tier})"
+            else f"{count(track.planned)} {self.items_word} ({track.tier})"
         )
         return " · ".join([self.answers(track), judge_label(track), *asked, size])
 

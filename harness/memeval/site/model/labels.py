@@ -119,14 +119,30 @@ def cost_reason(reason: str | None) -> str | None:
 _OWN_FILE = re.compile(r"\s*see\s+licen[cs]e\s+in\b", re.IGNORECASE)
 """How package.json names a licence that is a file of the package (npm, ``license``)."""
 
+_LICENCES = {"MIT License": "MIT", "any-OSI": "any OSI-approved licence"}
+"""Words of package metadata that have a plainer form."""
+
+_LICENCE_ADDRESS = re.compile(r":\s*https?://\S+\s*$")
+"""The address after a licence's name."""
+
 
 def licence_text(product: Product | None) -> str | None:
-    """Return a product's licence in plain words; ``None`` without a product."""
+    """Return the licence of a product's package in plain words; ``None`` without a product."""
     if product is None:
         return None
     if product.licence is not None:
-        return "own licence file" if _OWN_FILE.match(product.licence) else product.licence
+        if _OWN_FILE.match(product.licence):
+            return "own licence file"
+        return _LICENCES.get(product.licence, _LICENCE_ADDRESS.sub("", product.licence))
     return "not stated" + (f", licence file {product.licence_digest}" if product.licence_digest else "")
+
+
+_DATA_LICENCES = {"LicenseRef-none-stated": "no licence stated", "LicenseRef-private": "your own data"}
+
+
+def data_licence(licence: str) -> str:
+    """Return the licence of a benchmark's data in plain words; an SPDX name as it is."""
+    return _DATA_LICENCES.get(licence, licence)
 
 
 INTERFACES = {

@@ -38,6 +38,11 @@ def signed_percent(value: float | None) -> str:
     return ABSENT if value is None else f"{100 * value:+.1f}".replace("-", "−")
 
 
+def lower_first(words: str) -> str:
+    """Return text for the middle of a sentence: ``Power cuts`` as ``power cuts``, ``F1`` and ``LLM`` unchanged."""
+    return words[:1].lower() + words[1:] if words[1:2].islower() else words
+
+
 def capitalize_first(words: str) -> str:
     return words[:1].upper() + words[1:]
 

@@ -51,7 +51,7 @@ def comparison(view: TableView) -> ComparedTable | None:
 
 SETTINGS: tuple[tuple[str, Callable[[Run], str | None]], ...] = (
     ("Product", lambda run: run.system.configured),
-    ("Product’s licence", lambda run: licence_text(run.system.product)),
+    ("Package licence", lambda run: licence_text(run.system.product)),
     ("Storage", lambda run: run.system.product.storage if run.system.product else None),
     ("Replaced or left out", lambda run: "; ".join((run.system.configuration or Configuration()).replaced)),
     ("Caveats", lambda run: "; ".join((run.system.configuration or Configuration()).caveats)),

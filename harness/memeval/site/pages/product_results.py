@@ -182,10 +182,11 @@ def _against_keywords(results: Sequence[SystemResult]) -> str:
     base = "plain keyword search" if keywords else "the best simple baseline"
     tested = keywords or tested
     count = Counter(each.against for each in tested)
-    of = "benchmark" if len(tested) == 1 else f"of {len(tested)} benchmarks"
     found = [f"{word} {{}} on {count[how]}" for word, how in _MORE if count[how]]
     if not found:
-        return f"Its difference to {base} may be chance on {'1' if len(tested) == 1 else 'all'} {of}."
+        where = "1 benchmark" if len(tested) == 1 else f"all {len(tested)} benchmarks"
+        return f"On {where}, its difference from {base} may be chance."
+    of = "benchmark" if len(tested) == 1 else f"of {len(tested)} benchmarks"
     first, *rest = found
     said = ", ".join([f"Finds {first.format(f'than {base}')} {of}", *(each.format("than it") for each in rest)])
     even = count["not better"]
@@ -201,12 +202,12 @@ _MORE = (("more", "better"), ("less", "worse"))
 def promises(probes: Sequence[Probe], caveats: Iterable[str]) -> str:
     kept = [each for each in probes if each.category.promise]
     if not kept:
-        return "No benchmark tested here what it deletes and keeps apart."
+        return "No benchmark here tested what it deletes, or whether users stay apart."
     kept.sort(key=lambda each: each.passed / each.planned)
     parts = [f"{each.category.promise} in {each.passed} of {each.planned} probes" for each in kept[:PROMISES]]
     but = [each for each in caveats if re.search("delet|forget", each)]
     sentence = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-    more = f" The table below has {len(kept) - PROMISES} more." if len(kept) > PROMISES else ""
+    more = f" These are the worst {PROMISES} of {len(kept)}." if len(kept) > PROMISES else ""
     return f"{sentence[:1].upper()}{sentence[1:]}.{more}" + "".join(f" But {each}." for each in but)
 
 

@@ -61,7 +61,7 @@ def _metadata(site: SiteModel) -> list[tuple[str, str]]:
     return files
 
 
-ENTRIES = 500
+ENTRIES = 50
 """Entries of an older page of the ledger. The first page has at least as many, and fewer than twice as many."""
 
 

@@ -66,6 +66,7 @@ def environment() -> Environment:
         "outside": urls.outside,
         "label": labels.label,
         "licence_text": labels.licence_text,
+        "data_licence": labels.data_licence,
         "reader_label": labels.reader_label,
         "slice_label": labels.slice_label,
         "slice_value": lambda value, name: labels.slice_value(name, value),

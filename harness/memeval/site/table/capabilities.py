@@ -9,11 +9,10 @@ from typing import Any
 
 from pydantic import Field
 
-from memeval.leaderboard.board import BoardRow
+from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.records.base import Record
 from memeval.records.conformance import CheckOutcome
 from memeval.records.run import Isolation, Network, SystemIdentity, SystemKind
-from memeval.records.scores import Tally
 from memeval.records.submission import Configuration, Submission, configuration_text
 from memeval.site.model import text
 from memeval.site.model.content import SiteModel
@@ -47,8 +46,8 @@ class Capability(Record):
     """Names of conformance checks."""
     benchmark: str | None = None
     protocol: str | None = None
-    category: str | None = None
-    """A category of the benchmark; each item tests the capability."""
+    categories: tuple[str, ...] = ()
+    """Categories of the benchmark; each item tests the capability."""
 
 
 class CapabilityFile(Record):
@@ -166,7 +165,7 @@ def _hosted_cells(site: SiteModel, system: Submission) -> dict[str, AbleCell]:
 def _stated_cells(site: SiteModel, system: SystemIdentity | Submission) -> dict[str, AbleCell]:
     product, page = system.product, site.products.address(system_url(system.slug))
     return {
-        "Licence": _stated(licence_text(product) if product and product.licence else None, page),
+        "Package licence": _stated(licence_text(product) if product and product.licence else None, page),
         "Storage": _stated(product.storage if product else None, page),
     }
 
@@ -180,26 +179,31 @@ def _tested(site: SiteModel, slug: str, asked: Capability) -> AbleCell:
     outcomes = {each.outcome: each for each in site.conformance[slug].checks if each.name in asked.checks}
     page = site.products.address(system_url(slug))
     at_check = page if "#" in page else f"{page}#delete"
-    run_id, tally = _run(site, slug, asked) or ("", None)
+    run_id, passed, planned = _run(site, slug, asked)
     at_run = f"{run_url(run_id)}#categories"
-    if tally and tally.correct < tally.planned:
-        return AbleCell(Able.FAILS, f"{tally.planned - tally.correct} of {tally.planned}", at_run)
+    if passed < planned:
+        return AbleCell(Able.FAILS, f"{planned - passed} of {planned}", at_run)
     if failed := outcomes.get(CheckOutcome.FAILED):
         return AbleCell(Able.FAILS, text.visible(failed.detail)[:160], at_check)
     if CheckOutcome.DECLARED in outcomes:
         return AbleCell(Able.NO, "says so itself", at_check)
-    if tally:
-        return AbleCell(Able.TESTED, f"{tally.planned} of {tally.planned}", at_run)
+    if planned:
+        return AbleCell(Able.TESTED, f"{planned} of {planned}", at_run)
     return AbleCell(Able.TESTED, None, at_check) if CheckOutcome.PASSED in outcomes else AbleCell(Able.UNTESTED)
 
 
-def _run(site: SiteModel, slug: str, asked: Capability) -> tuple[str, Tally] | None:
-    """Return the newest complete run of a system that tests a capability, with its result."""
+def _run(site: SiteModel, slug: str, asked: Capability) -> tuple[str, int, int]:
+    """Return the complete run that tests a capability with the most items, and how many passed of how many.
+
+    Of runs with equally many, the newest counts. Without a run, all is empty or 0.
+    """
+    best = "", 0, 0
     for row in site.board.runs:
         run = row.run
-        wanted = run.system.slug == slug and run.system.kind is not SystemKind.CONTROL and run.coverage.full
+        counts = run.coverage.full and row.standing not in (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)
+        wanted = counts and run.system.slug == slug and run.system.kind is not SystemKind.CONTROL
         if wanted and (run.track.benchmark, run.track.protocol) == (asked.benchmark, asked.protocol):
-            for category in run.scores.categories:
-                if category.name == asked.category:
-                    return run.run_id, category.tally
-    return None
+            tallies = [each.tally for each in run.scores.categories if each.name in asked.categories]
+            if (planned := sum(each.planned for each in tallies)) > best[2]:
+                best = run.run_id, sum(each.correct for each in tallies), planned
+    return best

@@ -48,7 +48,7 @@ def marks(site: SiteModel, table: BoardTable, row: BoardRow) -> tuple[RowFlag, .
     found = [RowFlag(mark.name.value, mark.sentence) for mark in row.marks]
     found += [*_over_ceiling(benchmark, row.run), *_full_context(site, row.run)]
     if row.run.system.kind is not SystemKind.CONTROL and row.run.coverage.full:
-        found += [*_under_no_memory(benchmark, table, row.run), *_under_file_search(table, row.run)]
+        found += [*_under_no_memory(benchmark, table, row.run), *_under_file_search(table, row)]
     return tuple(found)
 
 
@@ -104,11 +104,17 @@ def _full_context(site: SiteModel, run: Run) -> Iterator[RowFlag]:
         )
 
 
-def _under_file_search(table: BoardTable, run: Run) -> Iterator[RowFlag]:
-    """Yield a mark if the whole interval of a score is below the score of text files and grep."""
+def _under_file_search(table: BoardTable, row: BoardRow) -> Iterator[RowFlag]:
+    """Yield a mark if the whole interval of a score is below the score of text files and grep.
+
+    Where they are the best simple baseline, each row has a paired test against them, which decides better than an
+    interval, so there is no mark.
+    """
+    if row.baseline == FILE_GREP and row.against_baseline is not None:
+        return
     search = next((other.run for other in table.rows if _is_control(other.run, FILE_GREP)), None)
     value = None if search is None or not search.coverage.full else search.scores.composite.value
-    interval = run.scores.composite.interval
+    interval = row.run.scores.composite.interval
     if value is not None and interval is not None and interval.high < value:
         yield RowFlag(
             "below file search",

@@ -418,8 +418,8 @@ def verdict(overview: Overview) -> Markup | None:
 
 
 def _leads(rows: Sequence[OverviewRow], what: str) -> Markup:
-    first = rows[0].ranks
-    tied = [row for row in rows if row.ranks and first and row.ranks[0] <= first[1]]
+    slugs = {row.slug for row in rows}
+    tied = [row for row in rows if row.index and row.index.ranks and slugs.isdisjoint(row.index.behind)]
     names = listed([row.short for row in tied or rows[:1]])
     if len(rows) == 1:
         return Markup("{} is the only {} with an overall score ({}).").format(names, what, _index(rows[0].index))
@@ -441,16 +441,16 @@ def _above(overview: Overview, rows: Sequence[OverviewRow], what: str) -> Markup
     better, even, worse = (sorted_out[word] for word in (Against.BETTER, Against.EVEN, Against.WORSE))
     if len(worse) == len(rows) > 1:
         return Markup("All {} score significantly lower than {}.").format(len(rows), than)
-    parts = []
-    if better:
-        verb = "is" if len(better) == 1 else "are"
-        parts.append(Markup("{} {} significantly better than {}").format(listed(better), verb, than))
-    if even:
-        parts.append(Markup("the difference of {} may be chance").format(listed(even)))
+    if not better + even + worse:
+        return Markup("")
+    verb = "is" if len(better) == 1 else "are"
+    who = Markup("{} {}").format(listed(better), verb) if better else Markup("No {} is").format(what)
+    said = Markup("{} significantly better than {}.").format(who, than)
+    if better and even:
+        said += Markup(" The difference of {} may be chance.").format(listed(even))
     if worse:
-        parts.append(Markup("{} {}").format(listed(worse), "scores lower" if len(worse) == 1 else "score lower"))
-    first = Markup("") if better else Markup("No {} is significantly better than {}: ").format(what, than)
-    return first + Markup("; ").join(parts) + "." if parts else Markup("")
+        said += Markup(" {} {} significantly lower.").format(listed(worse), "scores" if len(worse) == 1 else "score")
+    return said
 
 
 def _index(row: OverallRow | None) -> str:

@@ -96,12 +96,17 @@ def reader_ceiling(table: BoardTable) -> Markup | None:
 
 
 def listed(names: list[str]) -> Markup:
-    """Return at least one name as text, each in an element of its own; the last of many are counted."""
+    """Return at least one name as text, each in an element of its own; the last of many are counted.
+
+    Semicolons separate names with commas, such as ``Haystack, BM25 retriever``.
+    """
     shown = [isolated(name) for name in (names if len(names) <= MOST_NAMED else names[: MOST_NAMED - 1])]
     if len(shown) < len(names):
         shown.append(Markup("{} more").format(len(names) - len(shown)))
     if len(shown) == 1:
         return shown[0]
+    if any(", " in name for name in shown):
+        return Markup("; ").join(shown[:-1]) + "; and " + shown[-1]
     return Markup(", ").join(shown[:-1]) + (", and " if any(" and " in name for name in shown) else " and ") + shown[-1]
 
 
