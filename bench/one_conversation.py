@@ -7,6 +7,7 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from bench.page_tables import write_results
@@ -15,6 +16,7 @@ from memeval.benchmarks.locomo.grading import tokens
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.session import BenchmarkSession, session_of_run
 from memeval.evaluation.judge.grades import StoredTexts
+from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.execution.contexts import Contexts
 from memeval.gateway.replies import text_of
 from memeval.records.call import Api, Call, Caller, Phase
@@ -28,6 +30,7 @@ def measured(folder: RunFolder) -> dict[str, Any]:
     """Return the cost of what a run wrote, and how many of the answers that it needs were found."""
     run = folder.run
     session = session_of_run(run)
+    folder = decoded_run(folder, session)
     asked = {key.scenario_id for key in session.keys}
     messages = [
         turn.content for name in asked for part in session.scenarios[name].each_session() for turn in part.turns
@@ -37,6 +40,7 @@ def measured(folder: RunFolder) -> dict[str, Any]:
     memories = [text for each in chats for text in _memories(each)] if chats else messages
     wanted = _with_words(session)
     kept = [set(tokens(text)) for text in memories]
+    shares = [share for grade in folder.grades() if (share := grade.metrics.get("session_recall@10")) is not None]
     found = _found(folder, session, wanted)
     product = run.system.configuration
     return {
@@ -50,9 +54,13 @@ def measured(folder: RunFolder) -> dict[str, Any]:
         "answer_tokens": sum(each.completion_tokens or 0 for each in chats),
         "model_seconds": round(sum(each.seconds or 0.0 for each in chats)),
         "memories": len(memories),
+        "copies": sum(any(message in text for message in messages) for text in memories),
+        "dated_today": sum(f"[{run.timing.started[:10]}" in text for text in memories),
+        "cut_short": sum(each.ended_early is not None for each in chats),
         "answers_kept": sum(any(words <= text for text in kept) for words in wanted.values()),
         "answers_found": found,
         "answers": len(wanted),
+        "evidence_sessions": fmean(shares),
         "correct": run.scores.overall.correct,
         "questions": run.scores.overall.planned,
     }
@@ -86,16 +94,24 @@ def table_of(rows: Sequence[dict[str, Any]]) -> str:
     lines = [
         "",
         "| system | model | calls | tokens of prompts | tokens of replies | seconds of the model, each message "
-        "| memories | answers in one memory | answers found | right answers |",
+        "| memories | evidence found | answers in one memory | right answers |",
         "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for row in rows:
         model = f"`{row['model']}`" if row["model"] else "none"
         each = f"{row['model_seconds'] / row['messages']:.1f}" if row["calls"] else "0"
         counts = f"{row['calls']} | {row['prompt_tokens']:,} | {row['answer_tokens']:,} | {each} | {row['memories']:,}"
-        kept = f"{row['answers_kept']} of {row['answers']} | {row['answers_found']} of {row['answers']}"
-        shares = f"{kept} | {row['correct']} of {row['questions']}"
+        found = f"{100 * row['evidence_sessions']:.1f} % | {row['answers_kept']} of {row['answers']}"
+        shares = f"{found} | {row['correct']} of {row['questions']}"
         lines.append(f"| `{row['system']}` | {model} | {counts} | {shares} |")
+    lines.append("")
+    for row in rows:
+        if row["calls"]:
+            lines.append(
+                f"Of the {row['memories']} memories that the model wrote for `{row['system']}`, {row['copies']} hold a "
+                f"whole message, and {row['dated_today']} have the day of the run as their date. Replies that ended at "
+                f"the limit of tokens: {row['cut_short']} of {row['calls']}."
+            )
     return "\n".join([*lines, "", ""])
 
 

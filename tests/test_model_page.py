@@ -6,13 +6,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from bench import labelled_judge
+import pytest
+
+from bench import labelled_judge, one_conversation
 from bench.labelled_judge import counted
 from bench.six_turns import END, FACTS, OUT, PAGE, START, TURNS, table_of, write
 from memeval.api import board
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.answer_order import compared_orders
 from memeval.records.label import AnswerLabel
+from tests.support.data import test_data
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -34,6 +37,18 @@ ROW = {
 def test_the_page_shows_what_products_kept() -> None:
     rows = json.loads((ROOT / OUT).read_text()) if (ROOT / OUT).is_file() else []
     assert f"{START}{table_of(rows)}{END}" in (ROOT / PAGE).read_text()
+
+
+@pytest.mark.data
+def test_the_page_shows_what_one_conversation_cost_and_the_stored_runs_say_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = json.loads((ROOT / one_conversation.OUT).read_text())
+    table = f"{one_conversation.START}{one_conversation.table_of(rows)}{one_conversation.END}"
+    assert table in (ROOT / PAGE).read_text()
+    monkeypatch.setenv("MEMEVAL_DATA", str(test_data("locomo/locomo10.json").parents[1]))
+    for row in rows:
+        assert one_conversation.measured(RunFolder(ROOT / "results" / "locomo" / row["system"] / row["run"])) == row
 
 
 def test_the_page_shows_what_judges_said_about_labelled_answers() -> None:
