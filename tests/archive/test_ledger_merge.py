@@ -107,6 +107,27 @@ def test_forty_lines_each_way_are_merged_by_git_verified_and_published(
     assert api.verify(ada / "results") == []
 
 
+def test_clones_of_a_merged_ledger_both_go_on_and_are_merged_again(clones: tuple[Path, Path]) -> None:
+    ada, bob = clones
+    for board, name in ((ada, "Ada"), (bob, "Bob")):
+        add_lines(board, name, 2)
+        commit(board, name)
+    git(ada, "pull", "-q", "--no-rebase", "--no-edit", str(bob), "main")
+    git(bob, "pull", "-q", "--no-rebase", "--no-edit", str(ada), "main")
+    for board, name in ((ada, "Ada again"), (bob, "Bob again")):
+        add_lines(board, name, 2)
+        commit(board, name)
+        assert api.verify(board / "results") == []
+    git(ada, "pull", "-q", "--no-rebase", "--no-edit", str(bob), "main")
+    git(bob, "pull", "-q", "--no-rebase", "--no-edit", str(ada), "main")
+    assert api.verify(ada / "results") == []
+    ours, theirs = (Ledger(board / "results") for board in clones)
+    assert len(ours.entries()) == 9 and ours.digest() == theirs.digest()
+    add_lines(ada, "Ada at last", 1)
+    last = ours.entries()[-1]
+    assert len({last.previous, *last.joins}) == 2
+
+
 def test_memeval_merges_what_git_does_not(clones: tuple[Path, Path]) -> None:
     ada, bob = (board / "results" for board in clones)
     for board, name in zip(clones, ("Ada", "Bob"), strict=True):

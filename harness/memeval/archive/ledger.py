@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,9 +74,15 @@ class _History:
         follows = _follows(entry)
         if (not follows and self._before) or any(each not in self._before for each in follows):
             return "the line does not follow from the one before it: a line was changed or removed."
-        if len({*follows}) < len(follows) or any(each not in self._ends for each in entry.joins):
+        if len({*follows}) < len(follows) or (entry.joins and self._is_within(follows)):
             return "the line joins a line that is not the last of a clone."
         return None
+
+    def _is_within(self, follows: Sequence[Digest]) -> bool:
+        """Whether one of several lines is among those that another of them follows."""
+        before = [self._before[each] for each in follows]
+        within = [set(lines[: count - 1]) for lines, count in before]
+        return any(lines[count - 1] in known for lines, count in before for known in within)
 
     def add(self, line: bytes, entry: LedgerEntry) -> None:
         follows = _follows(entry)
