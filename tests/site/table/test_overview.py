@@ -152,7 +152,7 @@ def test_the_first_sentence_names_the_products_that_tie_and_those_the_baseline_b
         indexed("Cy", 0.4, (4, 4), "worse", some, ("lib", "ada", "bo")),
     ]
     assert said(overview_of(some, library, *rows)) == (
-        "Ada and Bo share first place among 3 products: their differences may be chance. "
+        "Ada and Bo share first place among 3 products: their difference may be chance. "
         "No product is significantly better than plain keyword search, BM25 (60.0). Bo and Cy score significantly "
         "lower."
     )
@@ -168,7 +168,7 @@ def test_a_product_that_another_beats_does_not_share_first_place_though_their_ra
         indexed("Cy", 0.6, (3, 4), "not better", some, ("ada",)),
     ]
     assert said(overview_of(some, *rows)) == (
-        "Ada and Bo share first place among 3 products: their differences may be chance. "
+        "Ada and Bo share first place among 3 products: their difference may be chance. "
         "Ada is significantly better than plain keyword search, BM25 (60.0). The difference of Bo and Cy may be chance."
     )
 
@@ -210,7 +210,7 @@ def test_without_a_product_the_first_sentence_is_about_systems(shown: dict[Measu
     some = shown[Measure.ANSWERS]
     rows = [replace(indexed(n, 0.8, (1, 2), "better", some), kind=ProductKind.REFERENCE) for n in ("Ada", "Bo")]
     assert said(overview_of(some, *rows)).startswith(
-        "Ada and Bo share first place among 2 systems: their differences may be chance"
+        "Ada and Bo share first place among 2 systems: their difference may be chance"
     )
 
 

@@ -95,7 +95,7 @@ def test_names_with_commas_are_set_off_by_semicolons(tmp_path: Path) -> None:
 def test_two_systems_are_called_both_or_neither(tmp_path: Path, bm25: RunFolder) -> None:
     table = table_of(make_run(tmp_path, "acme", {"kept": 21}), make_run(tmp_path, "blue", {"kept": 20}), bm25)
     assert said(table).startswith(
-        "Both systems share first place: their differences may be chance. Neither is significantly"
+        "Both systems share first place: their difference may be chance. Neither is significantly"
     )
     better = table_of(make_run(tmp_path, "rust", {"kept": 50}), make_run(tmp_path, "teal", {"kept": 50}), bm25)
     assert " Both are significantly better than the best simple baseline, Bm25." in said(better)

@@ -165,6 +165,16 @@ def test_the_second_table_of_a_tab_stands_below_the_first_with_its_proof_and_its
     assert len(lines) == 2 and ",recall,times SQLite,full,20,0.75," in lines[1] and lines[1].endswith(run_id)
 
 
+def test_equal_ends_are_not_repeated_and_an_interval_below_0_is_written_in_words(tmp_path: Path) -> None:
+    def steady(grade: Grade) -> Grade:
+        number = int(grade.item_id.rpartition("-")[2])
+        return grade.model_copy(update={"metrics": {"recall": 0.5, "odd": -1.0 - number % 2}})
+
+    ran(tmp_path, "acme", 15, regraded=steady)
+    (page,) = (str(file.body) for file in whole(FrontPage().publish(with_measures(tmp_path))) if isinstance(file, Page))
+    assert "<td>0.50</td><td>−1.50<small>−1.74 to −1.26</small></td>" in page
+
+
 def test_the_tab_stands_on_the_front_page_with_its_proof_and_its_download(tmp_path: Path) -> None:
     run_id = ran(tmp_path, "acme", 15)
     files = list(whole(FrontPage().publish(site_of(tmp_path))))

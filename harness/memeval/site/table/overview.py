@@ -425,7 +425,8 @@ def _leads(rows: Sequence[OverviewRow], what: str) -> Markup:
         return Markup("{} is the only {} with an overall score ({}).").format(names, what, _index(rows[0].index))
     if len(tied) < 2:
         return Markup("{} leads the {} {}s.").format(names, len(rows), what)
-    return Markup("{} share first place among {} {}s: their differences may be chance.").format(names, len(rows), what)
+    may = "difference may" if len(tied) == 2 else "differences may"
+    return Markup("{} share first place among {} {}s: their {} be chance.").format(names, len(rows), what, may)
 
 
 def _above(overview: Overview, rows: Sequence[OverviewRow], what: str) -> Markup:

@@ -48,7 +48,7 @@ def verdict(table: BoardTable) -> Markup | None:
         if len(leaders) == len(ranked):
             names = Markup("Both systems") if len(ranked) == 2 else Markup("All {} systems").format(len(ranked))
             among = ""
-        first = f" share first place{among}: their differences may be chance."
+        first = f" share first place{among}: their difference{'s' if len(leaders) > 2 else ''} may be chance."
     if table.baseline is None:
         return names + first + " No simple baseline ran here."
     tests = [row.against_baseline for row in ranked if row.against_baseline is not None]
