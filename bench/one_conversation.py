@@ -93,17 +93,16 @@ def table_of(rows: Sequence[dict[str, Any]]) -> str:
     """Return the results as a table in Markdown."""
     lines = [
         "",
-        "| system | model | calls | tokens of prompts | tokens of replies | seconds of the model, each message "
-        "| memories | evidence found | answers in one memory | right answers |",
-        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| system | calls | prompt tokens | answer tokens | seconds a message | memories | evidence found "
+        "| answers kept | right answers |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for row in rows:
-        model = f"`{row['model']}`" if row["model"] else "none"
         each = f"{row['model_seconds'] / row['messages']:.1f}" if row["calls"] else "0"
         counts = f"{row['calls']} | {row['prompt_tokens']:,} | {row['answer_tokens']:,} | {each} | {row['memories']:,}"
         found = f"{100 * row['evidence_sessions']:.1f} % | {row['answers_kept']} of {row['answers']}"
         shares = f"{found} | {row['correct']} of {row['questions']}"
-        lines.append(f"| `{row['system']}` | {model} | {counts} | {shares} |")
+        lines.append(f"| `{row['system']}` | {counts} | {shares} |")
     lines.append("")
     for row in rows:
         if row["calls"]:

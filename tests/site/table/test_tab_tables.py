@@ -115,6 +115,7 @@ GROWTH = TabMeasures(
     columns=(
         TabMeasure(title="Search", metric="recall", unit="times SQLite"),
         TabMeasure(title="Grows", metric="odd"),
+        TabMeasure(title="Stands still", metric="still"),
     ),
 )
 
@@ -140,7 +141,7 @@ def test_measures_are_means_with_the_interval_of_student_and_the_run_with_the_mo
     acme, blue = (row.measured for row in table.rows)
     assert acme is not None and blue is not None
     assert (acme.row.run.run_id, acme.tally.correct, acme.tally.planned) == (full, 15, 20)
-    recall, odd = acme.measures
+    recall, odd, _ = acme.measures
     assert odd is None and recall is not None and recall.low is not None and recall.high is not None
     # Twenty values, ten of each: s = 0.25 sqrt(20 / 19), and t of 19 degrees is 2.0930.
     half = 2.093024 * 0.25 * (20 / 19) ** 0.5 / 20**0.5
@@ -168,11 +169,11 @@ def test_the_second_table_of_a_tab_stands_below_the_first_with_its_proof_and_its
 def test_equal_ends_are_not_repeated_and_an_interval_below_0_is_written_in_words(tmp_path: Path) -> None:
     def steady(grade: Grade) -> Grade:
         number = int(grade.item_id.rpartition("-")[2])
-        return grade.model_copy(update={"metrics": {"recall": 0.5, "odd": -1.0 - number % 2}})
+        return grade.model_copy(update={"metrics": {"recall": 0.5, "odd": -1.0 - number % 2, "still": -0.001}})
 
     ran(tmp_path, "acme", 15, regraded=steady)
     (page,) = (str(file.body) for file in whole(FrontPage().publish(with_measures(tmp_path))) if isinstance(file, Page))
-    assert "<td>0.50</td><td>−1.50<small>−1.74 to −1.26</small></td>" in page
+    assert "<td>0.50</td><td>−1.50<small>−1.74 to −1.26</small></td><td>0.00</td>" in page
 
 
 def test_the_tab_stands_on_the_front_page_with_its_proof_and_its_download(tmp_path: Path) -> None:
@@ -208,7 +209,7 @@ def test_a_tab_that_counts_nothing_is_refused(column: TabColumn, sentence: str) 
     [
         ({"protocol": "absent"}, "the table 'What grows' of the tab names the unknown protocol 'absent'"),
         ({"category": "absent"}, "the table 'What grows' of the tab names unknown categories: absent"),
-        ({}, "the table 'What grows' of the tab names unknown metrics: recall, odd"),
+        ({}, "the table 'What grows' of the tab names unknown metrics: recall, odd, still"),
     ],
 )
 def test_measures_of_nothing_are_refused(changed: dict[str, str], sentence: str) -> None:
