@@ -97,7 +97,8 @@ def score(slug: str, category: str, reader: str = "extractive@2") -> int:
 
 def test_every_control_has_a_run_under_each_of_its_readers() -> None:
     controls = [run.run for run in quick() if run.run.system.kind is SystemKind.CONTROL]
-    have = {(run.system.slug, run.track.reader.partition("@")[0]) for run in controls}
+    named = {(run.system.slug, run.track.reader.partition("@")[0]) for run in controls}
+    have = {(slug, reader) for slug, reader in named if ":" not in reader}  # a model reads for every system
     shipped = controls_of("beliefs@2").values()
     assert have == {(control.slug, reader) for control in shipped for reader in control.readers}
 

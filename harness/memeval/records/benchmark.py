@@ -213,6 +213,7 @@ class TabMeasure(Record):
 
     title: str
     metric: str
+    """The metric whose mean it shows, by its name in files."""
     unit: str = ""
     """What its numbers count, for the head of the column."""
 
