@@ -93,21 +93,19 @@ def table_of(rows: Sequence[dict[str, Any]]) -> str:
     """Return the results as a table in Markdown."""
     lines = [
         "",
-        "| system | calls | prompt tokens | answer tokens | seconds a message | memories | evidence found "
-        "| answers kept | right answers |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| system | memories | evidence found | answers kept | right answers |",
+        "|---|---:|---:|---:|---:|",
     ]
     for row in rows:
-        each = f"{row['model_seconds'] / row['messages']:.1f}" if row["calls"] else "0"
-        counts = f"{row['calls']} | {row['prompt_tokens']:,} | {row['answer_tokens']:,} | {each} | {row['memories']:,}"
-        found = f"{100 * row['evidence_sessions']:.1f} % | {row['answers_kept']} of {row['answers']}"
-        shares = f"{found} | {row['correct']} of {row['questions']}"
-        lines.append(f"| `{row['system']}` | {counts} | {shares} |")
+        kept = f"{row['answers_kept']} of {row['answers']} | {row['correct']} of {row['questions']}"
+        lines.append(f"| `{row['system']}` | {row['memories']} | {100 * row['evidence_sessions']:.1f} % | {kept} |")
     lines.append("")
     for row in rows:
         if row["calls"]:
             lines.append(
-                f"Of the {row['memories']} memories that the model wrote for `{row['system']}`, {row['copies']} hold a "
+                f"{row['calls']} calls for `{row['system']}` had {row['prompt_tokens']:,} tokens of prompts and "
+                f"{row['answer_tokens']:,} of replies, and took {row['model_seconds'] / row['messages']:.1f} seconds a "
+                f"message. Of the {row['memories']} memories that the model wrote, {row['copies']} hold a "
                 f"whole message, and {row['dated_today']} have the day of the run as their date. Replies that ended at "
                 f"the limit of tokens: {row['cut_short']} of {row['calls']}."
             )
