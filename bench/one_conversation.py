@@ -1,4 +1,4 @@
-"""Shows what writing one conversation costs, and what of it is found: ``python -m bench.one_conversation RUN...``.
+"""Shows what writing one conversation costs, and what is kept of it: ``python -m bench.one_conversation RUN...``.
 
 The runs are stored ones, of one tier of LoCoMo. Results go to ``site/conversation.json`` and into ``site/model.md``.
 """
@@ -15,9 +15,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.locomo.grading import tokens
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.session import BenchmarkSession, session_of_run
-from memeval.evaluation.judge.grades import StoredTexts
 from memeval.evaluation.withhold.decoding import decoded_run
-from memeval.execution.contexts import Contexts
 from memeval.gateway.replies import text_of
 from memeval.records.call import Api, Call, Caller, Phase
 
@@ -27,7 +25,7 @@ START, END = "<!-- conversation -->\n", "<!-- end of conversation -->\n"
 
 
 def measured(folder: RunFolder) -> dict[str, Any]:
-    """Return the cost of what a run wrote, and how many of the answers that it needs were found."""
+    """Return the cost of what a run wrote, and how much of the evidence and the answers it kept."""
     run = folder.run
     session = session_of_run(run)
     folder = decoded_run(folder, session)
@@ -41,13 +39,12 @@ def measured(folder: RunFolder) -> dict[str, Any]:
     wanted = _with_words(session)
     kept = [set(tokens(text)) for text in memories]
     shares = [share for grade in folder.grades() if (share := grade.metrics.get("session_recall@10")) is not None]
-    found = _found(folder, session, wanted)
-    product = run.system.configuration
+    configuration = run.system.configuration
     return {
         "run": run.run_id,
         "system": run.system.slug,
         "model": chats[0].model if chats else None,
-        "configuration": product.data() if product else None,
+        "configuration": configuration.data() if configuration else None,
         "messages": len(messages),
         "calls": len(chats),
         "prompt_tokens": sum(each.prompt_tokens or 0 for each in chats),
@@ -58,7 +55,6 @@ def measured(folder: RunFolder) -> dict[str, Any]:
         "dated_today": sum(f"[{run.timing.started[:10]}" in text for text in memories),
         "cut_short": sum(each.ended_early is not None for each in chats),
         "answers_kept": sum(any(words <= text for text in kept) for words in wanted.values()),
-        "answers_found": found,
         "answers": len(wanted),
         "evidence_sessions": fmean(shares),
         "correct": run.scores.overall.correct,
@@ -71,13 +67,6 @@ def _with_words(session: BenchmarkSession) -> dict[str, set[str]]:
     keys = [(each.item_id, each.key) for each in session.keys if each.category != LocomoCategory.ADVERSARIAL]
     answers = {name: key.answer or "" for name, key in keys if isinstance(key, LocomoKey)}
     return {name: words for name, answer in answers.items() if (words := set(tokens(answer)))}
-
-
-def _found(folder: RunFolder, session: BenchmarkSession, wanted: dict[str, set[str]]) -> int:
-    """Return how many answers have all their words in the texts that were found for their question."""
-    texts = StoredTexts(session, Contexts(list(folder.contexts())))
-    last = {response.item_id: response for response in folder.responses()}
-    return sum(wanted[name] <= set(tokens(texts.context(last[name]) or "")) for name in wanted if name in last)
 
 
 def _memories(call: Call) -> list[str]:

@@ -57,12 +57,16 @@ def critical(degrees: float, alpha: float = 0.05) -> float:
 def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
     """Return the mean of measurements and its 95 % interval: ``m ± t s / sqrt(n)``, with Student's t of n - 1 degrees.
 
-    The interval of a single measurement has no ends: it is infinite. Raises ValueError: there is none.
+    The interval of a single measurement is infinite. Raises ValueError: no measurement is given.
     """
     if not values:
         raise ValueError("a mean needs at least one value")
-    mean, n = math.fsum(values) / len(values), len(values)
-    half = critical(n - 1) * statistics.stdev(values) / math.sqrt(n) if n > 1 else math.inf
+    n = len(values)
+    mean = math.fsum(values) / n
+    if n == 1:
+        return mean, -math.inf, math.inf
+    spread = math.sqrt(math.fsum((each - mean) ** 2 for each in values) / (n - 1))
+    half = critical(n - 1) * spread / math.sqrt(n)
     return mean, mean - half, mean + half
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memeval.statistics.intervals import critical
+from memeval.statistics.intervals import mean_interval
 
 LEAST_SECONDS = 1e-6
 """The resolution of stored times. A shorter one counts as this."""
@@ -32,10 +32,4 @@ def time_ratio(pairs: Sequence[tuple[float, float]]) -> TimeRatio:
     if not pairs or not all(0 <= each < math.inf for pair in pairs for each in pair):
         raise ValueError("a ratio needs at least one pair of times")
     logs = [math.log(max(a, LEAST_SECONDS) / max(b, LEAST_SECONDS)) for a, b in pairs]
-    n = len(logs)
-    mean = math.fsum(logs) / n
-    if n == 1:
-        return TimeRatio(math.exp(mean), 0.0, math.inf)
-    spread = math.sqrt(math.fsum((each - mean) ** 2 for each in logs) / (n - 1))
-    half = critical(n - 1) * spread / math.sqrt(n)
-    return TimeRatio(math.exp(mean), math.exp(mean - half), math.exp(mean + half))
+    return TimeRatio(*(math.exp(each) for each in mean_interval(logs)))
