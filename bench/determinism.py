@@ -1,10 +1,12 @@
 """Measures whether a model on this machine gives equal answers: ``python -m bench.determinism NAME``.
 
 The same requests are made again under other circumstances, and texts and log-probabilities compared with the first
-time. Results go to ``site/determinism.json`` and into ``site/model.md``; those of a model measured before are replaced.
+time, and with the answers that other processors gave. Results go to ``site/determinism.json`` and into
+``site/model.md``; those of a model measured before on this processor are replaced.
 """
 
 import argparse
+import itertools
 import json
 import platform
 import subprocess
@@ -20,6 +22,7 @@ from memeval.local.catalogue import find_model, installed_engine
 from memeval.local.llama import Llama
 from memeval.local.server import engine_environment
 from memeval.local.weights import checked
+from memeval.records.base import digest_of
 
 OUT, PAGE = Path("site/determinism.json"), Path("site/model.md")
 START, END = "<!-- determinism -->\n", "<!-- end -->\n"
@@ -172,9 +175,15 @@ def measured(name: str, number: int) -> dict[str, Any]:
         "setup": json.loads(model.setup(installed_engine())),
         "requests": number,
         "processor": processor(),
-        "different_texts": len({text for text, _logged in first}),
+        "answers": [{"text": text, "log_probabilities": digest_of(logged)} for text, logged in first],
         "rows": rows,
     }
+
+
+def across(tables: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return the pairs of tables with answers of the same model and setup on two processors."""
+    pairs = itertools.combinations([table for table in tables if table["answers"]], 2)
+    return [(one, other) for one, other in pairs if (one["model"], one["setup"]) == (other["model"], other["setup"])]
 
 
 def table_of(tables: Sequence[dict[str, Any]]) -> str:
@@ -183,16 +192,21 @@ def table_of(tables: Sequence[dict[str, Any]]) -> str:
         return "\nNot measured yet.\n\n"
     lines = [
         "",
-        "| model | circumstances | requests | other words | other words or log-probabilities |",
-        "|---|---|---:|---:|---:|",
+        "| model | processor | circumstances | requests | other words | other words or log-probabilities |",
+        "|---|---|---|---:|---:|---:|",
     ]
     for table in tables:
         for row in table["rows"][1:]:
             counts = f"{table['requests']} | {row['texts_differ']} | {row['log_probabilities_differ']}"
-            lines.append(f"| `{table['model']}` | {row['variation']} | {counts} |")
-    processors = " and ".join(sorted({table["processor"] for table in tables}))
+            lines.append(f"| `{table['model']}` | {table['processor']} | {row['variation']} | {counts} |")
+    for one, other in across(tables):
+        pairs = list(zip(one["answers"], other["answers"], strict=False))
+        texts = sum(first["text"] != second["text"] for first, second in pairs)
+        both = sum(first != second for first, second in pairs)
+        where = f"{one['processor']}, then {other['processor']}"
+        lines.append(f"| `{one['model']}` | {where} | another processor | {len(pairs)} | {texts} | {both} |")
     engines = " and ".join(sorted({table["setup"]["engine"] for table in tables}))
-    return "\n".join([*lines, "", f"Measured with {engines} on {processors}.", "", ""])
+    return "\n".join([*lines, "", f"Measured with {engines}.", "", ""])
 
 
 def write(tables: Sequence[dict[str, Any]], out: Path = OUT, page: Path = PAGE) -> None:
@@ -220,8 +234,9 @@ def main() -> None:
         return
     table = measured(given.name, given.requests)
     before = json.loads(OUT.read_text()) if OUT.is_file() else []
-    tables = [each for each in before if each["model"] != given.name] + [table]
-    write(sorted(tables, key=lambda each: str(each["model"])))
+    mine = table["model"], table["processor"]
+    tables = [each for each in before if (each["model"], each["processor"]) != mine] + [table]
+    write(sorted(tables, key=lambda each: (str(each["model"]), str(each["processor"]))))
     for row in table["rows"]:
         print(f"{row['variation']}: {row['texts_differ']} texts and {row['log_probabilities_differ']} differ")
 
