@@ -121,8 +121,8 @@ def test_a_score_is_drawn_against_length_where_tiers_differ_in_it(tmp_path: Path
     made = [Made("acme", "Acme", tier="9k", skill=0.0), Made("acme", "Acme", tier="1k", skill=1.0)]
     made.append(Made("brief", "Brief", tier="1k"))  # one length is no curve
     score, latency = studied(tmp_path, benchmark, *made)
-    assert [row[:3] for row in score.rows] == [("Acme", "1 000", "100.0"), ("Acme", "9 000", "0.0")]
-    assert [row[:2] for row in latency.rows] == [("Acme", "1 000"), ("Acme", "9 000")]
+    assert [row[:3] for row in score.rows] == [("Acme", "1,000", "100.0"), ("Acme", "9,000", "0.0")]
+    assert [row[:2] for row in latency.rows] == [("Acme", "1,000"), ("Acme", "9,000")]
     assert latency.title.startswith("Answer latency by length of history")
 
 

@@ -39,7 +39,7 @@ def test_measurements_come_with_name_direction_range_and_meaning(measured: Built
     page = text_of(page_of(measured))
     assert "Token F1 Overlap of words. higher 0 to 1 0.500 0.500" in page
     assert "Recall@5 Among the first 5. higher 0 to 1 0.250 0.250" in page
-    assert "Context Tokens of context. lower 0 to ∞ 1 234 1 234" in page
+    assert "Context Tokens of context. lower 0 to ∞ 1,234 1,234" in page
     assert "odd no description – – 2.000 2.000" in page
 
 

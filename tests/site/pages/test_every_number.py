@@ -48,7 +48,7 @@ BLOCKS = frozenset(
 CELLS = frozenset(("td", "th"))
 QUIET = frozenset(("script", "style", "svg", "pre", "code"))
 
-THIN = "[\\d\u2009 ,]*\\d"
+COUNT = "[\\d,]*\\d"
 """A count, with or without separators."""
 
 
@@ -107,7 +107,7 @@ def signed(difference: float) -> str:
 
 
 def plain(number: str) -> str:
-    return re.sub("[\u2009 ,]", "", number)
+    return number.replace(",", "")
 
 
 def wilson(points: float, of: int) -> tuple[float, float]:
@@ -213,7 +213,7 @@ def rule(pattern: str) -> Callable[[Compute], Compute]:
 # -- front ----------------------------------------------------------------------------------------------------------
 
 
-@rule(rf"^(\d+) runs? · ({THIN}) graded answers · updated (\S+)")
+@rule(rf"^(\d+) runs? · ({COUNT}) graded answers · updated (\S+)")
 def _facts(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     runs = [row.run for row in stored.rows.values()]
     times = [run.timing.ended for run in runs] + [line["at"] for line in stored.ledger]
@@ -538,13 +538,13 @@ def _difference(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Seq
 # -- graders and findings --------------------------------------------------------------------------------------------
 
 
-@rule(rf"^Answers: ({THIN}), of (\d+) files?$")
+@rule(rf"^Answers: ({COUNT}), of (\d+) files?$")
 def _sample(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     sample = stored.labels[sentence.section].sample
     return sum(stratum.rows for stratum in sample.strata), len(sample.files)
 
 
-@rule(rf"^Sample (\S+) ({THIN}) answers? of (\d+) files?$")
+@rule(rf"^Sample (\S+) ({COUNT}) answers? of (\d+) files?$")
 def _fold(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
     report = stored.labels[found[1]]
     return found[1], report.labelled, len(report.sample.files)
@@ -696,7 +696,7 @@ def _product(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequen
     return found.groups() if any(found[1] in row for row in published_rows(stored, sentence)) else (None, None)
 
 
-@rule(rf"^Counted from: (\S+), ({THIN}) rows(?:, ({THIN}) counted)?")
+@rule(rf"^Counted from: (\S+), ({COUNT}) rows(?:, ({COUNT}) counted)?")
 def _counted_from(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
     (finding,) = (one for one in stored.findings.findings if one.claim.id == sentence.section)
     (file,) = (file for file in finding.recount.files if file.name == found[1])
@@ -752,7 +752,7 @@ def _passed(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequen
     return found[1], found[2] if found[2] in shares else shares
 
 
-@rule(rf"labelled ({THIN}) of the ({THIN}) vague answers")
+@rule(rf"labelled ({COUNT}) of the ({COUNT}) vague answers")
 def _vague(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     report = stored.labels["locomo-vague"]
     return report.labelled, sum(stratum.rows for stratum in report.sample.strata)

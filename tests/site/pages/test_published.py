@@ -112,7 +112,7 @@ def test_a_file_without_a_key_says_that_nothing_is_graded(site: Path) -> None:
     page = said(site, "published/fastpaca/rice-membench")
     assert "published answers, counted again" in page
     assert "memeval does not have the key of this benchmark." in page and "the file has no rank" in page
-    assert "Scale the right option of several Questions planned 4 000 Counted on" in page
+    assert "Scale the right option of several Questions planned 4,000 Counted on" in page
     assert "Rules here" not in page and "Protocol" not in page and "benchmark: None" not in page
     assert "Votes majority" in said(site, "published/truememory/locomo-mem0")
     graded = said(site, "published/truememory/locomo-mem0")

@@ -57,6 +57,14 @@ def words(body: str) -> str:
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", body)))
 
 
+def test_runs_without_a_known_cost_or_time_are_not_under_cost_and_speed(tmp_path: Path) -> None:
+    site, (run,) = read(tmp_path, strong_in("A"))
+    assert 'id="cost"' in page(site)
+    uncounted = {"source": "none", "per_question": None, "total": None}
+    edit_head(run, usage={}, tokens=uncounted, timing=run.run.timing.data() | {"phases": {}})
+    assert 'id="cost"' not in page(read_site(tmp_path, find=lambda _name: FakeBenchmark()))
+
+
 def test_categories_that_differ_significantly_are_named_with_difference_and_p(tmp_path: Path) -> None:
     other = replace(strong_in("noise-resistance"), slug=ECHO.slug, name=ECHO.name, kind=ECHO.kind)
     site, _runs = read(tmp_path, strong_in("belief-update"), other)

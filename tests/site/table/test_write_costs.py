@@ -67,7 +67,7 @@ def test_metered_calls_of_writing_are_counted_for_a_thousand_messages(tmp_path: 
     assert found.calls == pytest.approx(1000 * 54 / MESSAGES)
     assert found.tokens == pytest.approx(1000 * (18 * 45 + 36 * 40) / MESSAGES)
     assert found.embeddings == pytest.approx(1000 * 36 * 3 / MESSAGES)
-    assert found.said == "150 calls, 6 250 tokens, 300 embeddings (metered over 360 messages of Fake benchmark)"
+    assert found.said == "150 calls, 6,250 tokens, 300 embeddings (metered over 360 messages of Fake benchmark)"
 
 
 def test_uncounted_tokens_are_unknown_and_no_zero(tmp_path: Path) -> None:

@@ -310,8 +310,8 @@ def _tick_label(tick: float, step: float, unit: Unit) -> str:
 
 
 def _plain(value: float) -> str:
-    """Return a number with as few digits as it needs, and thin separators."""
-    return f"{value:,.0f}".replace(",", " ") if value >= 1000 else f"{value:.4g}"
+    """Return a number with as few digits as it needs."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def _calendars(start: datetime, end: datetime) -> Iterator[tuple[str, list[datetime]]]:

@@ -76,8 +76,7 @@ def counted(number: int, noun: str) -> str:
 def count(value: float | None) -> str:
     if value is None:
         return ABSENT
-    whole = f"{value:,.0f}" if value >= 100 or float(value).is_integer() else f"{value:,.1f}"
-    return whole.replace(",", " ")
+    return f"{value:,.0f}" if value >= 100 or float(value).is_integer() else f"{value:,.1f}"
 
 
 def seconds(value: float | None) -> str:

@@ -15,6 +15,7 @@ from memeval.records.scores import Tally
 from memeval.site.items.failure_tables import run_failures
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.labels import label
+from memeval.site.model.text import ABSENT
 from memeval.site.table.columns import TableCell
 from memeval.site.table.overview import Overview
 from memeval.site.table.spending import SPENDING
@@ -47,6 +48,11 @@ class SystemResult:
     @property
     def spent(self) -> tuple[TableCell, ...]:
         return tuple(column.cell(self.row) for column in SPENT)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether a cost or time of the run is known: trials of crashes have neither."""
+        return any(cell.text != ABSENT for cell in self.spent)
 
     @property
     def against(self) -> str | None:

@@ -220,6 +220,7 @@ class ProductPage:
             "badges": badges,
             "interfaces": INTERFACES,
             "spent": SPENT,
+            "timed": [each for each in main.results if each.is_timed],
             "waits": self._waits(),
             "claimed": claimed_text,
             "counted_value": counted_text,
