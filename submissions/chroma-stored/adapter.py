@@ -111,7 +111,8 @@ class Chroma:
         wanted = one_of(where, "$and") if where else None
         found = self.bank(bank).query(query_texts=[query], n_results=min(k, count), where=wanted)
         rows = zip(found["ids"][0], found["documents"][0], found["metadatas"][0], found["distances"][0], strict=True)
-        return [{**item(*row), "score": 1 - distance} for *row, distance in rows]
+        # Of a document that another process has deleted, an open one still finds the id, without text and metadata.
+        return [{**item(*row), "score": 1 - distance} for *row, distance in rows if row[2] is not None]
 
     def forget(self, bank: str | None = None, ids: list[str] | None = None, query: str | None = None) -> int:
         """Forget a bank, or the documents that came under some ids."""
