@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import tempfile
@@ -25,13 +26,15 @@ class McpMemoryService:
 
     def __init__(self) -> None:
         self.storage: SqliteVecMemoryStorage | None = None
+        self.opening = asyncio.Lock()
 
     async def opened(self) -> MemoryService:
-        """Return the service; open its database at the first call."""
-        if self.storage is None:
-            self.storage = SqliteVecMemoryStorage(str(FOLDER / "memory.db"))
-            await self.storage.initialize()
-            self.service = MemoryService(self.storage)
+        """Return the service; open its database at the first of calls at the same time."""
+        async with self.opening:
+            if self.storage is None:
+                self.storage = SqliteVecMemoryStorage(str(FOLDER / "memory.db"))
+                await self.storage.initialize()
+                self.service = MemoryService(self.storage)
         return self.service
 
     async def reset(self) -> None:
