@@ -20,10 +20,10 @@ import pytest
 from tests.support.products import LOAD_ADAPTER, SUBMISSIONS, drive, pins, submission_of
 
 ROOT = Path(__file__).parents[2]
-SYSTEMS = ("bm25s", "minilm", "hybrid", "chroma", "astrocyte", "mem0", "langmem")
+SYSTEMS = ("bm25s", "minilm", "hybrid", "chroma", "astrocyte", "mem0", "langmem", "graphiti")
 MOCKS = {"astrocyte": "mock provider", "langmem": "scripted model"}
 """The submissions that are mocks, and their model."""
-MODELS = MOCKS | {"mem0": "Qwen2.5-Coder 1.5B"}
+MODELS = MOCKS | {"mem0": "Qwen2.5-Coder 1.5B", "graphiti": "Qwen2.5-Coder 1.5B"}
 
 AS_MEMEVAL_CALLS = (
     LOAD_ADAPTER
@@ -79,7 +79,7 @@ class TestEachSubmission:
         submission = submission_of(slug)
         assert submission.mock == (slug in MOCKS)
         assert submission.configuration is not None and submission.configuration.model == MODELS.get(slug, "no LLM")
-        assert bool(submission.declared_models) == (slug in ("mem0", "langmem"))
+        assert bool(submission.declared_models) == (slug in ("mem0", "langmem", "graphiti"))
         assert submission.hosts == ()
 
     def test_pins_what_its_list_of_requirements_asks_for(self, slug: str) -> None:
