@@ -162,7 +162,7 @@ def make_run_id(results: Path) -> str:
 
 def test_the_run_page_splits_cost_and_time_by_phase(built: Built) -> None:
     page = text(built.read(f"runs/{run_of(built, '20261103T10').run.run_id}/index.html"))
-    assert "Judge measured 72 420 ms 420 ms 30.2 s 72 0 0 22 320 72 $0.058 420 ms 420 ms 10 ms 10 ms" in page
+    assert "Judge measured 72 420 ms 420 ms 30.2 s 72 0 0 22,320 72 $0.058 420 ms 420 ms 10 ms 10 ms" in page
     assert "Ingest 60 30 ms 30 ms 1.8 s no model calls" in page
     assert "the price list genai-prices 0.2.3 (2026-11-09)" in page
     assert f"Answers from run {built.runs[0].run.run_id}" in page
