@@ -27,6 +27,15 @@ def test_of_tables_with_equal_settings_the_first_keeps_the_short_title() -> None
     ]
 
 
+def test_a_table_names_the_model_that_reads() -> None:
+    fixed = track(BENCHMARK).model_copy(update={"reader": "extractive@2"})
+    update = {"reader": "local:small@1", "reader_endpoint": "local:small/0123456789ab"}
+    assert titles((fixed, True), (fixed.model_copy(update=update), True)) == [
+        "Fake benchmark: systems search, a fixed reader answers",
+        "Fake benchmark: systems search, local:small@1 answers",
+    ]
+
+
 def test_a_table_whose_runs_are_all_superseded_says_so_beside_its_successor_only() -> None:
     first = track(BENCHMARK)
     other = first.model_copy(update={"data_digest": "sha256:" + "0" * 64})

@@ -157,7 +157,10 @@ class BenchmarkView:
             return "what systems store"
         if answers.startswith("retrieval only, no "):
             return ONLY_SEARCH
-        return "systems answer" if track.reader == NATIVE else "systems search, a fixed reader answers"
+        if track.reader == NATIVE:
+            return "systems answer"
+        reader = "a fixed reader" if track.reader_endpoint is None else track.reader
+        return f"systems search, {reader} answers"
 
     def _has_busier_sample(self, track: Track) -> bool:
         """Return whether a table of a sample has more systems, so that it is the first that readers see."""
