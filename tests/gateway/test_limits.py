@@ -16,8 +16,8 @@ from tests.support.model_server import ModelServer
 
 
 def test_calls_in_flight_never_exceed_the_concurrency() -> None:
-    with ModelServer(latency=0.01) as server, new_gateway(concurrency=7) as gateway:
-        ask_all(gateway, server, range(60))
+    with ModelServer(latency=0.1) as server, new_gateway(concurrency=7) as gateway:
+        ask_all(gateway, server, range(28))
     assert server.most_in_flight == 7
 
 
