@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memeval.benchmarks.registry import all_benchmarks, origin
 from memeval.cli.main import app
 from memeval.cli.plain_help import command_of
 from memeval.project import Project, project
@@ -58,6 +59,21 @@ def test_the_readme_names_an_address_only_where_it_is_set() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     for command, value in (("git clone", project().repository), ("pipx install", project().package)):
         assert (f"{command} {value}" in text) if value else (command not in text)
+
+
+def test_the_list_of_submissions_names_every_folder_once() -> None:
+    listed = re.findall(r"\[([^]]+)\]\(\1\)", (ROOT / "submissions" / "README.md").read_text("utf-8"))
+    folders = [path.parent.name for path in (ROOT / "submissions").glob("*/submission.toml")]
+    assert sorted(listed) == sorted(folders)
+    assert f"[{len(folders)} submissions](submissions/README.md)" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_guide_says_what_each_benchmark_asks() -> None:
+    part = (ROOT / "site" / "data.md").read_text("utf-8").split("## List benchmarks")[0]
+    rows = [row.split("|")[1] for row in part.splitlines() if row.startswith("| `")]
+    named = {name for row in rows for name in re.findall(r"`([a-z0-9-]+@\d+)`", row)}
+    named |= {f"astrocyte{name}@1" for row in rows for name in re.findall(r"`(-[a-z]+)`", row)}
+    assert named == {each.info.id for each in all_benchmarks() if origin(each.info.id).is_own}
 
 
 def test_nothing_is_printed_that_an_empty_setting_would_break() -> None:
