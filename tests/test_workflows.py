@@ -232,7 +232,7 @@ def changed(tmp_path: Path, *slugs: str) -> subprocess.CompletedProcess[str]:
     """Run the step that checks what differs, with a ``memeval`` that writes down how it was called."""
     (script,) = (step["run"] for step in steps(FIRST) if "submit check" in step.get("run", ""))
     for place in ("base/submissions", "data/submissions", "bin"):
-        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place).mkdir(parents=True, exist_ok=True)
     for slug in slugs:
         (tmp_path / "data" / "submissions" / slug).mkdir()
         (tmp_path / "data" / "submissions" / slug / "a").touch()
@@ -263,6 +263,15 @@ def test_only_changed_submissions_are_checked_whatever_their_names(tmp_path: Pat
         "submissions/good",
         "../reports/3.json",
     ]
+
+
+def test_the_list_of_submissions_may_change_but_not_hide_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "file" / "data" / "submissions").mkdir(parents=True)
+    (tmp_path / "file" / "data" / "submissions" / "README.md").write_text("| [good](good) |\n")
+    assert changed(tmp_path / "file", "good").returncode == 0
+    assert (tmp_path / "file" / "called").read_text().split() == ["submissions/good", "../reports/1.json"]
+    assert changed(tmp_path / "folder", "README.md").returncode == 0
+    assert (tmp_path / "folder" / "called").read_text().split() == ["submissions/README.md", "../reports/1.json"]
 
 
 def test_one_bad_submission_fails_the_check_and_the_others_are_still_looked_at(tmp_path: Path) -> None:
