@@ -10,7 +10,7 @@ from contextlib import closing
 from memeval.execution.executor import Arrival, event_line, output_line
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.steps import ScenarioWork, SystemInstance
-from memeval.execution.trials.stored import StoredFolders
+from memeval.execution.trials.stage import StoredFolders
 from memeval.reading import Reader
 from memeval.systems.process import SystemProcess
 from memeval.systems.questions import Flight, Slots

@@ -2,6 +2,8 @@
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -29,6 +31,15 @@ class Progress:
 
     def stop(self) -> None:
         """The run ended."""
+
+    @contextmanager
+    def stage(self, title: str, total: int) -> Iterator[None]:
+        """Show a stage of a run until the block ends; see :meth:`start`."""
+        self.start(title, total, 0)
+        try:
+            yield
+        finally:
+            self.stop()
 
 
 class Bar(Progress):

@@ -21,7 +21,7 @@ from memeval.execution.steps import (
     ScenarioWork,
 )
 from memeval.execution.trials.runner import TrialRunner
-from memeval.execution.trials.stored import StoredFolders
+from memeval.execution.trials.stage import StoredFolders
 from memeval.reading import Reader
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
@@ -106,8 +106,8 @@ class ScenarioRunner:
         system: SystemProcess,
         reader: Reader | None,
         search_items: int,
-        log: Callable[[str, str, str], None],
-        stopped: Callable[[], bool],
+        log: Callable[[str, str, str], None] = lambda event, sentence, scenario_id: None,
+        stopped: Callable[[], bool] = lambda: False,
         endpoint: ModelAccess | None = None,
         check: Callable[[], None] = lambda: None,
         *,

@@ -130,9 +130,7 @@ def answer_scenario(data: TaskData, source: SystemSource, reader: str | None, it
             adapter = start_system(prepared.source, instance.process)
             chosen = _reader(session, reader, adapter.capabilities, source.slug, limits)
             items = session.protocol_info.search_items or limits.search_items
-            runner = ScenarioRunner(
-                instance.process, chosen, items, lambda *event: None, lambda: False, endpoint=instance.endpoint
-            )
+            runner = ScenarioRunner(instance.process, chosen, items, endpoint=instance.endpoint)
             for work in session.works(keys, source.view, {}):
                 for finished in runner.run(work):
                     for item in finished.items:

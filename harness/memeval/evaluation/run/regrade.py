@@ -38,7 +38,7 @@ def regrade_run(
     """
     progress = progress or Progress()
     run = source.run
-    inputs = _inputs(run, judge)
+    inputs = Inputs.of(judge.on(run.track), run.system, run.coverage.limit)
     system_folder = options.results / run.track.benchmark.partition("@")[0] / run.system.slug
     if not options.fresh:
         if run.fingerprint == inputs.fingerprint:
@@ -75,10 +75,6 @@ class _Answers:
         self.items = [key for key in benchmark_session.keys if key.item_id in answered]
         self.cases = cases_of(benchmark_session, self.items, self.responses)
         self.judgments = list(self.source.judgments())
-
-
-def _inputs(run: Run, judge: ChosenJudge) -> Inputs:
-    return Inputs.of(judge.on(run.track), run.system, run.coverage.limit)
 
 
 def _folder(system_folder: Path, run: Run, inputs: Inputs, judge: ChosenJudge, fresh: bool) -> Path:

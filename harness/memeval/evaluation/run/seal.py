@@ -1,12 +1,11 @@
 """Seals a run: writes rows in plan order, digests and scores, and the head last."""
 
-import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from memeval.analysis.failures import FAILURES, failures_of
-from memeval.archive.rows import pack
+from memeval.archive.rows import indented, pack
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run import summary
@@ -54,7 +53,7 @@ def seal(
         data, files[name] = pack(records)
         write_whole(folder / f"{name}.gz", data)
     found = head(plan, stored, files, concurrency, summary.crashes(lines)).model_copy(update={"beside": beside})
-    write_whole(folder / "run.json", _pretty(found))
+    write_whole(folder / "run.json", indented(found.data()))
     shutil.rmtree(folder / "journal", ignore_errors=True)
     return RunFolder(folder)
 
@@ -138,8 +137,3 @@ def used_contexts(responses: Iterable[Response], contexts: Contexts) -> list[Con
     """Return the contexts that responses name, each once in a scenario, in order of first use."""
     used = (contexts.of(row) for row in responses)
     return list({(one.scenario_id, one.digest): one for one in used if one is not None}.values())
-
-
-def _pretty(run: Run) -> bytes:
-    """Return the head as indented JSON with sorted keys, for line-by-line review."""
-    return (json.dumps(run.data(), sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()

@@ -1,11 +1,12 @@
 """The rows of a run, and their copies with other text; all other fields stay unchanged."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Protocol
 
 from pydantic import JsonValue
 
+from memeval.archive.runs import REQUIRED
 from memeval.records.base import Stored
 from memeval.records.call import Call, ModelRequest, Prompt, Traffic
 from memeval.records.grade import Grade
@@ -31,18 +32,8 @@ class Rows:
 
     def files(self) -> dict[str, Sequence[Stored]]:
         """Return the rows by file name; files for network calls are left out if empty."""
-        required: dict[str, Sequence[Stored]] = {
-            "responses.jsonl": self.responses,
-            "contexts.jsonl": self.contexts,
-            "grades.jsonl": self.grades,
-        }
-        optional: dict[str, Sequence[Stored]] = {
-            "judgments.jsonl": self.judgments,
-            "calls.jsonl": self.calls,
-            "prompts.jsonl": self.prompts,
-            "traffic.jsonl": self.traffic,
-        }
-        return {**required, **{name: rows for name, rows in optional.items() if rows}}
+        files = {f"{each.name}.jsonl": getattr(self, each.name) for each in fields(self)}
+        return {name: rows for name, rows in files.items() if rows or name in REQUIRED}
 
 
 class Change(Protocol):

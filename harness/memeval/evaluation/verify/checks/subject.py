@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from memeval.analysis.failures import FAILURES
 from memeval.archive.rows import ReadFile, SharedRows, read_file
-from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.archive.runs import REQUIRED, RunFolder, sealed_runs
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Parameters
 from memeval.benchmarks.registry import not_installed
@@ -131,10 +131,6 @@ def _opened(
 T = TypeVar("T", bound=Stored)
 
 Drawn = TypeVar("Drawn")
-
-REQUIRED = frozenset({"responses.jsonl", "contexts.jsonl", "grades.jsonl"})
-"""Files without which a run cannot be read."""
-
 
 MOST_ROWS = 1_000_000
 """Maximum number of rows of a file."""
