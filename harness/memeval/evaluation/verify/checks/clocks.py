@@ -41,7 +41,8 @@ def check_clocks(subject: Subject) -> Check:
     if source is None:
         return Check(NAME, tuple(findings), _absent(subject, earlier, started, ended))
     try:
-        if (source.run.system.slug, source.run.system.submission_digest) != _named(subject):
+        theirs, own = source.run.system, subject.run.system
+        if (theirs.slug, theirs.submission_digest) != (own.slug, own.submission_digest):
             problem = f"run {earlier}, which made the answers, is of {source.run.system.slug}."
             findings.append(Finding(f"{subject.head}: system", problem, REMEDY))
         rows = {row.to_json() for row in source.responses()}
@@ -57,10 +58,6 @@ def _absent(subject: Subject, earlier: str, started: datetime, ended: datetime) 
     inside = [_is_within(row.timings.started, started, ended) for row in subject.responses]
     carried = f"{inside.count(False):,} of its {len(inside):,} answers"
     return f"{carried} are from run {earlier}, whose failed questions it asked again; that run is not here"
-
-
-def _named(subject: Subject) -> tuple[str, str]:
-    return subject.run.system.slug, subject.run.system.submission_digest
 
 
 def _head(subject: Subject, started: datetime, ended: datetime) -> Iterator[Finding]:

@@ -13,12 +13,12 @@ from memeval.execution.readers import NATIVE, NoReader
 from memeval.judging.model import SETUP as JUDGE_SETUP
 from memeval.local import is_local
 from memeval.local.catalogue import address_of
-from memeval.reading import Reader
 from memeval.records.base import digest_bytes, digest_of
 from memeval.records.call import Caller
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.run import SystemKind
 from memeval.records.track import CategoryPlan, Limits, Track
+from memeval.systems.channel import visible
 from memeval.systems.child import HASH_SEED
 
 NAME = "track"
@@ -121,14 +121,11 @@ def _unfit(subject: Subject) -> str | None:
     if run.system.kind is SystemKind.IMPORTED:
         return None
     try:
-        choose_reader(protocol.reader or run.track.reader, run.system.capabilities, run.system.slug, _any, protocol)
+        named, system = protocol.reader or run.track.reader, run.system
+        choose_reader(named, system.capabilities, system.slug, lambda name: NoReader(), protocol)
     except MemevalError as error:
         return error.problem
     return None
-
-
-def _any(_name: str) -> Reader:
-    return NoReader()
 
 
 def _phases(subject: Subject, *, is_native: bool, is_model: bool) -> Iterator[Finding]:
@@ -209,7 +206,5 @@ def _seeds(subject: Subject) -> dict[str, int]:
 
 
 def _shown(value: object) -> str:
-    from memeval.systems.channel import visible
-
     text = visible(str(value))
     return text if len(text) <= 100 else f"{text[:99]}…"
