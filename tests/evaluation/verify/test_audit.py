@@ -267,13 +267,13 @@ def test_agreement_is_over_the_answers_with_a_verdict() -> None:
 
 
 def test_categories_and_kinds_are_audited_separately_without_kappa_for_one_class() -> None:
-    lines = audit_lines(PROBES)
-    assert lines.overall == audit_line(PROBES)
-    assert list(lines.categories) == ["a", "b"]
-    assert lines.categories["a"] == audit_line(PROBES[:10])
-    assert (lines.categories["a"].false_accepts.of, lines.categories["a"].false_accepts.share) == (0, None)
-    assert lines.categories["a"].agreement.kappa is None
-    assert {kind: line.false_accepts.count for kind, line in lines.kinds.items()} == {
+    overall, categories, kinds = audit_lines(PROBES)
+    assert overall == audit_line(PROBES)
+    assert list(categories) == ["a", "b"]
+    assert categories["a"] == audit_line(PROBES[:10])
+    assert (categories["a"].false_accepts.of, categories["a"].false_accepts.share) == (0, None)
+    assert categories["a"].agreement.kappa is None
+    assert {kind: line.false_accepts.count for kind, line in kinds.items()} == {
         ProbeKind.RIGHT: 0,
         ProbeKind.OFF: 0,
         ProbeKind.INJECTED_ORDER: 1,
