@@ -23,7 +23,7 @@ from memeval.judging.prompting import is_judges
 from memeval.keys import ItemKey
 from memeval.options import ImportOptions, RegradeOptions
 from memeval.records.journal import LogLine, Plan
-from memeval.records.run import Inputs
+from memeval.records.run import Inputs, Run
 
 
 def regrade_run(
@@ -59,22 +59,14 @@ def regrade_run(
     responses = list(stored.responses())
     given = Rows(responses, list(stored.contexts()), [], list(stored.judgments()), list(stored.calls()), others)
     answered = {row.item_id for row in responses}
-    plan = Plan(
-        run_id="",
-        started="",
-        inputs=inputs,
-        system=run.system,
-        redistribution=run.redistribution,
-        isolation=run.isolation,
-        network=run.network,
-        sandbox=run.sandbox,
-        harness=harness(inputs.track.benchmark),
-        seeds={name: seed for name, seed in run.seeds.items() if name != "judge"} | judge.seeds,
-        answers_from=run.run_id,
-        imported=run.imported,
-        product_version=run.product_version,
-        replayed=run.replayed,
-    )
+    own = {
+        "run_id": "",
+        "harness": harness(inputs.track.benchmark),
+        "seeds": {name: seed for name, seed in run.seeds.items() if name != "judge"} | judge.seeds,
+        "answers_from": run.run_id,
+    }
+    of_answers = {name: getattr(run, name) for name in Plan.model_fields.keys() & Run.model_fields.keys()}
+    plan = Plan(started="", inputs=inputs, **(of_answers | own))
     detail = f"the responses of {run.run_id} by {judge.name}"
     items = [key for key in session.keys if key.item_id in answered]
     return graded_run(plan, given, items, session, judge, options, progress, "judged", detail, run.timing.concurrency)

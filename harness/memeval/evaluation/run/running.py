@@ -51,15 +51,10 @@ def run_system(
 ) -> RunFolder:
     """Run a system on a benchmark, or return the finished run with the same inputs.
 
-    Returns:
-        The sealed run.
-
-    Raises:
-        BadInput: an option names nothing that exists, the adapter does not load, or an unfinished run of this system
-            has other inputs.
-        StoppedEarly: the first items all failed with the same error. The same call with ``retry_errors`` resumes.
-        GatewayStopped: a model's endpoint or key failed, or a budget is spent. The same call resumes.
-        KeyboardInterrupt: interrupted. Finished items are on disk, and the same call resumes.
+    Raises ``BadInput`` if an option names nothing that exists, the adapter does not load, or an unfinished run of this
+    system has other inputs. Raises ``StoppedEarly`` if the first items all failed with the same error; the same call
+    with ``retry_errors`` resumes. Raises ``GatewayStopped`` if a model's endpoint or key failed, or a budget is spent,
+    and ``KeyboardInterrupt`` if interrupted: finished items are on disk, and the same call resumes.
     """
     progress = progress or Progress()
     options, judge = settled(options, benchmark_session)

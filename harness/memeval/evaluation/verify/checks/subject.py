@@ -97,13 +97,6 @@ class Sessions:
         return self._opened[key]
 
 
-def with_its_data(opened: BenchmarkSession | NoData, track: Track) -> BenchmarkSession | NoData:
-    """Return the benchmark only if its data is that of the track."""
-    if isinstance(opened, NoData) or opened.dataset.digest == track.data_digest:
-        return opened
-    return NoData(f"the data {track.data_digest[:19]} of {track.benchmark} is not here")
-
-
 def _opened(
     named: str, parameters: Parameters, protocol: str | None, tier: str | None, shipped_errata: bool
 ) -> BenchmarkSession | NoData:
@@ -234,7 +227,11 @@ class Subject:
 
     @cached_property
     def session(self) -> BenchmarkSession | NoData:
-        return with_its_data(self.opened, self.run.track)
+        """The benchmark, only if its data is that of the track."""
+        opened, track = self.opened, self.run.track
+        if isinstance(opened, NoData) or opened.dataset.digest == track.data_digest:
+            return opened
+        return NoData(f"the data {track.data_digest[:19]} of {track.benchmark} is not here")
 
     def with_text(self, session: BenchmarkSession) -> Subject:
         """Return the run with the full text of its rows, even if the benchmark's text is withheld.
