@@ -288,13 +288,12 @@ def test_zero_items_have_no_share_and_no_interval() -> None:
 
 @given(st.lists(st.builds(probe, st.booleans(), st.sampled_from([True, False, None]), st.sampled_from("ab"))))
 def test_every_answer_is_in_one_total_and_every_part_adds_up(probes: list[Probe]) -> None:
-    lines = audit_lines(probes)
-    whole = lines.overall
+    whole, categories, kinds = audit_lines(probes)
     assert whole.false_accepts.of + whole.false_rejects.of == whole.unparsed.of == len(probes)
     equal = whole.agreement.equal
     wrong = whole.false_accepts.count + whole.false_rejects.count
     assert equal.count + wrong + whole.unparsed.count == len(probes)
-    for parts in (lines.categories.values(), lines.kinds.values()):
+    for parts in (categories.values(), kinds.values()):
         assert sum(line.false_accepts.count for line in parts) == whole.false_accepts.count
         assert sum(line.unparsed.of for line in parts) == len(probes)
 
