@@ -93,7 +93,8 @@ def run(
     """
     if repeat < 1:
         raise BadInput(f"--repeat is {repeat}.", remedy="Give a number of at least 1.")
-    options, source = options or RunOptions(), _source(system)
+    options = options or RunOptions()
+    source = _source(system)
     plan = [PlannedRun(source, each.info.id, data=data, parameters=parameters) for each in _benchmarks(benchmark, data)]
     folders: list[RunFolder] = []
     not_applicable: NotApplicable | None = None
