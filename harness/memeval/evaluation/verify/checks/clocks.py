@@ -81,9 +81,9 @@ def _log(subject: Subject, started: datetime, ended: datetime) -> Iterator[Findi
         ("judgments.jsonl", [call.at if call.run_id == run_id else None for call in subject.judgments]),
         ("calls.jsonl", [call.at if call.run_id == run_id else None for call in subject.calls]),
     ):
-        for number, at in enumerate(times, start=1):
+        for where, at in subject.placed(name, times):
             if at is not None and not _is_within(at, started, ended):
-                yield Finding(subject.where(name, number), f"is of {at!r}, outside the run.", REMEDY)
+                yield Finding(where, f"is of {at!r}, outside the run.", REMEDY)
                 break
 
 
@@ -97,8 +97,7 @@ def _rows(
     source = subject.run.answers_from
     if subject.run.imported is not None:
         return
-    for number, row in enumerate(subject.responses, start=1):
-        where = subject.where("responses.jsonl", number)
+    for where, row in subject.placed("responses.jsonl", subject.responses):
         if source is not None and row.to_json() not in earlier:
             yield Finding(where, f"{row.question_id} is not a row of run {source}, which made the answers.", REMEDY)
             return

@@ -35,19 +35,18 @@ def check_rows(subject: Subject) -> Check:
 def _attempts(subject: Subject) -> Iterator[Finding]:
     """Check that no attempt has two rows, and that an item has another attempt only after an error."""
     seen: set[tuple[str, int]] = set()
-    first: dict[tuple[str, int], int] = {}
-    outcomes: dict[tuple[str, int], list[Outcome]] = defaultdict(list)
-    for number, response in enumerate(subject.responses, start=1):
+    first: dict[tuple[str, int], str] = {}
+    failed: set[tuple[str, int]] = set()
+    for where, response in subject.placed("responses.jsonl", subject.responses):
         if (response.question_id, response.attempt) in seen:
-            where = subject.where("responses.jsonl", number)
             yield Finding(where, f"{response.question_id} has two rows for attempt {response.attempt}.")
         seen.add((response.question_id, response.attempt))
-        outcomes[response.item_id, response.attempt].append(response.outcome)
-        first.setdefault((response.item_id, response.attempt), number)
-    for (item_id, attempt), number in first.items():
-        if attempt > 1 and not any(outcome.is_error for outcome in outcomes.get((item_id, attempt - 1), ())):
-            problem = f"{item_id} has attempt {attempt}, but attempt {attempt - 1} is not an error."
-            yield Finding(subject.where("responses.jsonl", number), problem)
+        if response.outcome.is_error:
+            failed.add((response.item_id, response.attempt))
+        first.setdefault((response.item_id, response.attempt), where)
+    for (item_id, attempt), where in first.items():
+        if attempt > 1 and (item_id, attempt - 1) not in failed:
+            yield Finding(where, f"{item_id} has attempt {attempt}, but attempt {attempt - 1} is not an error.")
 
 
 def _graded(subject: Subject) -> Iterator[Finding]:
@@ -56,8 +55,7 @@ def _graded(subject: Subject) -> Iterator[Finding]:
     for response in subject.responses:
         by_item[response.item_id].append(response)
     graded: set[str] = set()
-    for number, grade in enumerate(subject.grades, start=1):
-        where = subject.where("grades.jsonl", number)
+    for where, grade in subject.placed("grades.jsonl", subject.grades):
         if grade.item_id in graded:
             yield Finding(where, f"{grade.item_id} is graded twice.")
         graded.add(grade.item_id)
@@ -91,8 +89,7 @@ def _asked(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
     planned = ((key, question) for key in session.keys for question in key.question_ids)
     places = {question: (position, key) for position, (key, question) in enumerate(planned)}
     previous = (-1, 0)
-    for number, response in enumerate(subject.responses, start=1):
-        where = subject.where("responses.jsonl", number)
+    for where, response in subject.placed("responses.jsonl", subject.responses):
         if response.question_id not in places:
             yield Finding(where, f"{response.question_id} is not a question of {session.benchmark.info.id}.")
             continue
@@ -111,8 +108,7 @@ def _planned(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
     """Check that each grade is of a planned item, with its category, cluster and slices, and in plan order."""
     places = {key.item_id: (position, key) for position, key in enumerate(session.keys)}
     previous = -1
-    for number, grade in enumerate(subject.grades, start=1):
-        where = subject.where("grades.jsonl", number)
+    for where, grade in subject.placed("grades.jsonl", subject.grades):
         if grade.item_id not in places:
             yield Finding(where, f"{grade.item_id} is not an item of {session.benchmark.info.id}.")
             continue

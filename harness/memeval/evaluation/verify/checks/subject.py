@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
@@ -123,6 +123,8 @@ def _opened(
 
 T = TypeVar("T", bound=Stored)
 
+R = TypeVar("R")
+
 Drawn = TypeVar("Drawn")
 
 MOST_ROWS = 1_000_000
@@ -218,6 +220,15 @@ class Subject:
     def where(self, name: str, number: int) -> str:
         """Return the place of a row: the file and its line, from 1."""
         return f"{self.folder.path}/{name}.gz:{number}"
+
+    def placed(self, name: str, rows: Iterable[R]) -> Iterator[tuple[str, R]]:
+        """Yield rows of a file, each after its place."""
+        return ((self.where(name, number), row) for number, row in enumerate(rows, start=1))
+
+    def placed_calls(self) -> Iterator[tuple[str, Call]]:
+        """Yield all model calls, each after its place."""
+        yield from self.placed("judgments.jsonl", self.judgments)
+        yield from self.placed("calls.jsonl", self.calls)
 
     @property
     def opened(self) -> BenchmarkSession | NoData:
