@@ -95,12 +95,9 @@ def _error_text(row: Response) -> str:
 
 def _same(one: Response, other: Response) -> bool:
     """Return whether two errors of the system have the same kind and message, apart from numbers and ids."""
-    kinds = {one.outcome, other.outcome}
-    return len(kinds) == 1 and kinds <= SYSTEM_ERRORS and _shape(one) == _shape(other)
-
-
-def _shape(row: Response) -> str:
-    return _VARIABLE_PARTS.sub("#", row.error or "")
+    if one.outcome is not other.outcome or one.outcome not in SYSTEM_ERRORS:
+        return False
+    return len({_VARIABLE_PARTS.sub("#", row.error or "") for row in (one, other)}) == 1
 
 
 GATHER_SECONDS = 0.01

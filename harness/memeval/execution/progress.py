@@ -92,7 +92,9 @@ class Bar(Progress):
             self._bar.update(self._task, advance=items, rate=self._rate())
         elif time.monotonic() - self._last_line >= self.LINE_SECONDS:
             self._last_line = time.monotonic()
-            print(f"{self._title}: {self._done}/{self._total} {self._rate()}{self._left()}", file=sys.stderr)
+            speed = self._speed()
+            left = f", {(self._total - self._done) / speed:.0f} s left" if speed > 0 else ""
+            print(f"{self._title}: {self._done}/{self._total} {self._rate()}{left}", file=sys.stderr)
 
     def spend(self, usd: float | None, made: int, cached: int) -> None:
         self._spent = spent_so_far(usd, made, cached)
@@ -121,10 +123,6 @@ class Bar(Progress):
         speed = self._speed()
         rate = f"{1 / speed:.0f} s/item" if 0 < speed < SLOW else f"{speed:.1f} items/s"
         return f"{rate}{errors}{self._spent}"
-
-    def _left(self) -> str:
-        speed = self._speed()
-        return f", {(self._total - self._done) / speed:.0f} s left" if speed > 0 else ""
 
 
 def spent_so_far(usd: float | None, made: int, cached: int) -> str:
