@@ -94,11 +94,8 @@ def run(
     if repeat < 1:
         raise BadInput(f"--repeat is {repeat}.", remedy="Give a number of at least 1.")
     options = options or RunOptions()
-    source = system if isinstance(system, SystemSource) else find_system(str(system))
-    benchmarks = _benchmarks(benchmark, data)
-    if data is not None and len(benchmarks) != 1:
-        raise BadInput("--data needs one benchmark.", remedy="Name it with --benchmark.")
-    plan = [PlannedRun(source, each.info.id, data=data, parameters=parameters) for each in benchmarks]
+    source = _source(system)
+    plan = [PlannedRun(source, each.info.id, data=data, parameters=parameters) for each in _benchmarks(benchmark, data)]
     folders: list[RunFolder] = []
     not_applicable: NotApplicable | None = None
     for outcome in run_plan(plan, options, progress, repeat=repeat, debug=True):
@@ -112,12 +109,8 @@ def run(
     return folders
 
 
-def _benchmark_session(
-    benchmark: Benchmark, data: Path | None, parameters: Parameters | None, options: RunOptions
-) -> BenchmarkSession:
-    return BenchmarkSession.open(
-        benchmark, data, parameters, protocol=options.protocol, tier=options.tier, errata=options.errata
-    )
+def _source(system: str | Path | SystemSource) -> SystemSource:
+    return system if isinstance(system, SystemSource) else find_system(str(system))
 
 
 def run_suite(
@@ -160,22 +153,21 @@ def check_conformance(
     from memeval.evaluation.run import conforming
 
     options = options or RunOptions()
-    source = system if isinstance(system, SystemSource) else find_system(str(system))
+    source, results, setup = _source(system), options.results, options.setup
     return conforming.check_conformance(
-        source,
-        options.results,
-        progress or Progress(),
-        setup=options.setup,
-        models=options.models,
-        limits=options.limits,
+        source, results, progress or Progress(), setup=setup, models=options.models, limits=options.limits
     )
 
 
 def _benchmarks(ids: str | Sequence[str] | None, data: Path | None) -> list[Benchmark]:
     if ids is None:
         candidates = [each for each in all_benchmarks() if not (each.info.by_name_only or each.info.brought)]
-        return [benchmark for benchmark in candidates if benchmark.available(data)]
-    return [find(name) for name in ([ids] if isinstance(ids, str) else ids)]
+        found = [benchmark for benchmark in candidates if benchmark.available(data)]
+    else:
+        found = [find(name) for name in ([ids] if isinstance(ids, str) else ids)]
+    if data is not None and len(found) != 1:
+        raise BadInput("--data needs one benchmark.", remedy="Name it with --benchmark.")
+    return found
 
 
 def load_run(run: str | Path, results: Path = Path("results")) -> RunFolder:
@@ -266,7 +258,7 @@ def reproduce(
     """Regrade a run's stored answers offline, and compare with the stored grades; see :func:`reproduce_run`."""
     from memeval.evaluation.verify.reproduce import reproduce_run
 
-    return reproduce_run(run if isinstance(run, RunFolder) else load_run(run, results), data, errata)
+    return reproduce_run(_loaded(run, results), data, errata)
 
 
 def regrade(
@@ -290,7 +282,7 @@ def regrade(
     from memeval.options import RegradeOptions
 
     options = options or RegradeOptions()
-    source = run if isinstance(run, RunFolder) else load_run(run, options.results)
+    source = _loaded(run, options.results)
     return regrade_run(source, choose_judge(judge, label, prompts), options, data, progress)
 
 
@@ -315,14 +307,9 @@ def audit(
     from memeval.evaluation.verify.audit import audit_judge
     from memeval.options import AuditOptions
 
-    benchmarks = _benchmarks(benchmark, data)
-    if data is not None and len(benchmarks) != 1:
-        raise BadInput("--data needs one benchmark.", remedy="Name it with --benchmark.")
-    chosen = choose_judge(judge, label, prompts)
-    return [
-        audit_judge(chosen, BenchmarkSession.open(each, data), options or AuditOptions(), progress)
-        for each in benchmarks
-    ]
+    benchmarks, chosen = _benchmarks(benchmark, data), choose_judge(judge, label, prompts)
+    sessions = (BenchmarkSession.open(each, data) for each in benchmarks)
+    return [audit_judge(chosen, session, options or AuditOptions(), progress) for session in sessions]
 
 
 def estimate(
@@ -339,9 +326,10 @@ def estimate(
     """
     from memeval.evaluation.run.estimate import estimate_run
 
-    source = system if isinstance(system, SystemSource) else find_system(str(system))
-    options = options or RunOptions()
-    return estimate_run(source, _benchmark_session(find(benchmark), data, parameters, options), options)
+    source, options = _source(system), options or RunOptions()
+    protocol, tier, errata = options.protocol, options.tier, options.errata
+    session = BenchmarkSession.open(find(benchmark), data, parameters, protocol=protocol, tier=tier, errata=errata)
+    return estimate_run(source, session, options)
 
 
 def import_answers(

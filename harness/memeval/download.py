@@ -139,10 +139,15 @@ class _Download:
                 self._part.unlink(missing_ok=True)
                 return self._open()
             raise self._refused(error.code) from None
-        except urllib.error.URLError as error:
-            raise self._unreachable(error.reason) from None
         except (OSError, HTTPException) as error:
-            raise self._unreachable(error) from None
+            reason = error.reason if isinstance(error, urllib.error.URLError) else error
+            if isinstance(reason, BadInput):
+                raise reason from None
+            raise BadInput(
+                f"cannot be reached ({reason}).",
+                where=self.source.url,
+                remedy=f"Try again, or give a copy with {self.remedies.option}.",
+            ) from None
 
     def _agreed_start(self, response: HTTPResponse) -> int:
         """Return the position of the first byte of the reply; 0 if the server sends the whole file.
@@ -189,15 +194,6 @@ class _Download:
         if 300 <= status < 400:
             return BadInput(f"redirects to an address that memeval does not follow ({status}).", where=self.source.url)
         return BadInput(f"the server refused the request ({status}).", where=self.source.url, remedy="Try again later.")
-
-    def _unreachable(self, reason: object) -> BadInput:
-        if isinstance(reason, BadInput):
-            return reason
-        return BadInput(
-            f"cannot be reached ({reason}).",
-            where=self.source.url,
-            remedy=f"Try again, or give a copy with {self.remedies.option}.",
-        )
 
 
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):

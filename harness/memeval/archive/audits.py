@@ -32,10 +32,10 @@ def judge_slug(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Folder:
+class AuditFolder:
     path: Path
 
-    HEAD: ClassVar[str]
+    HEAD: ClassVar[str] = "audit.json"
 
     @cached_property
     def head_bytes(self) -> bytes:
@@ -53,11 +53,6 @@ class _Folder:
     def digest(self) -> Digest:
         return digest_bytes(self.head_bytes)
 
-
-@dataclass(frozen=True)
-class AuditFolder(_Folder):
-    HEAD: ClassVar[str] = "audit.json"
-
     @cached_property
     def audit(self) -> Audit:
         return Audit.parse(self.head_bytes, self.path / self.HEAD)
@@ -74,23 +69,15 @@ class AuditFolder(_Folder):
 
 
 def stored_audits(results: Path) -> list[AuditFolder]:
-    return [AuditFolder(head.parent) for head in _heads(results, f"{AUDITS}/*/*/*/{AuditFolder.HEAD}")]
-
-
-def _heads(results: Path, pattern: str) -> list[Path]:
-    return [head for head in listed(results, pattern) if head.parent.suffix != _PART]
+    heads = listed(results, f"{AUDITS}/*/*/*/{AuditFolder.HEAD}")
+    return [AuditFolder(head.parent) for head in heads if head.parent.suffix != _PART]
 
 
 def write_audit(results: Path, audit: Audit, probes: Iterable[Probe], judgments: Iterable[Call] = ()) -> AuditFolder:
     """Store an audit atomically.
 
-    Args:
-        audit: the audit; this function sets its ``files``.
-        probes: the calibration answers with their verdicts.
-        judgments: the calls to a model judge; none for the rule set.
-
-    Raises:
-        BadInput: an audit with that id exists already, or the folder cannot be written.
+    ``audit``: the audit; this function sets its ``files``. ``judgments``: the calls to a model judge; none for the rule
+    set. Raises ``BadInput`` if an audit with that id exists already, or the folder cannot be written.
     """
     judged = list(judgments)
     rows: dict[str, Iterable[Stored]] = {PROBES: probes} | ({JUDGMENTS: judged} if judged else {})
@@ -98,11 +85,6 @@ def write_audit(results: Path, audit: Audit, probes: Iterable[Probe], judgments:
     audit = audit.model_copy(update={"files": {name: digest for name, (_data, digest) in packed.items()}})
     folder = results / AUDITS / audit.benchmark.partition("@")[0] / judge_slug(audit.judge) / audit.audit_id
     files = {f"{name}.gz": data for name, (data, _digest) in packed.items()}
-    _write(folder, files | {AuditFolder.HEAD: indented(audit.data())})
-    return AuditFolder(folder)
-
-
-def _write(folder: Path, files: dict[str, bytes]) -> None:
     if folder.exists():
         raise BadInput("already stored.", where=folder, remedy="Stored files are never changed. Run the command again.")
     part = folder.with_name(folder.name + _PART)
@@ -110,6 +92,7 @@ def _write(folder: Path, files: dict[str, bytes]) -> None:
         if part.exists():  # left by a process that was killed
             shutil.rmtree(part)
         part.mkdir(parents=True)
-        for name, data in files.items():
+        for name, data in (files | {AuditFolder.HEAD: indented(audit.data())}).items():
             write_whole(part / name, data)
         part.rename(folder)
+    return AuditFolder(folder)

@@ -37,12 +37,10 @@ def find(
 
     ``isolation``: the required isolation of the check; ``None`` for any. Raises BadInput: the file is damaged.
     """
-    path = report_path(results, slug, submission_digest, environment_digest)
-    if not path.is_file():
-        return None
-    report = read_report(path)
     asked_for = (slug, submission_digest, environment_digest)
-    if (report.slug, report.submission_digest, report.environment_digest) != asked_for:
+    path = report_path(results, *asked_for)
+    report = read_report(path) if path.is_file() else None
+    if report is None or (report.slug, report.submission_digest, report.environment_digest) != asked_for:
         return None
     return report if isolation in (None, report.isolation) else None
 

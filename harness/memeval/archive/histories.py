@@ -85,10 +85,9 @@ def history_faults(results: Path) -> Iterator[BadInput]:
                     where=path,
                     remedy="Restore the run.",
                 )
-            elif (stated := folder.run.product_version) is None or (stated.version, stated.lock) != (
-                version.version,
-                version.lock,
-            ):
+                continue
+            stated = folder.run.product_version
+            if stated is None or (stated.version, stated.lock) != (version.version, version.lock):
                 yield BadInput(
                     f"names run {each.run_id} as one of {history.package} {version.version}, and its run.json differs.",
                     where=path,

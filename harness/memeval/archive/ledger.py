@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack
 
@@ -178,9 +179,8 @@ class Ledger:
         Raises BadInput: the ledger cannot be read.
         """
         content = self._content()
-        if not content.tail:
-            return None
-        return f"{self.path}:{len(content.lines) + 1}: the last line is incomplete ({len(content.tail)} bytes)."
+        where = f"{self.path}:{len(content.lines) + 1}"
+        return f"{where}: the last line is incomplete ({len(content.tail)} bytes)." if content.tail else None
 
     def earlier(
         self, event: LedgerEvent, folder: RunFolder | None, *, by: str, reason: str, **details: Unpack[Details]
@@ -192,12 +192,10 @@ class Ledger:
 
         Raises BadInput: the ledger is damaged.
         """
-        wanted = _draft(event, folder, by, reason, details)
-        names = ("event", "run_id", "run_digest", *_EQUAL_BY.get(event, ("by", "reason", "sample")))
-        for entry in self.entries():
-            if all(getattr(entry, name) == getattr(wanted, name) for name in names):
-                return entry
-        return None
+        equal_by = ("event", "run_id", "run_digest", *_EQUAL_BY.get(event, ("by", "reason", "sample")))
+        parts = attrgetter(*equal_by)
+        wanted = parts(_draft(event, folder, by, reason, details))
+        return next((entry for entry in self.entries() if parts(entry) == wanted), None)
 
     def append(
         self, event: LedgerEvent, folder: RunFolder | None, *, by: str, reason: str, **details: Unpack[Details]

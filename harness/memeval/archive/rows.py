@@ -8,7 +8,7 @@ import stat
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -61,7 +61,7 @@ def read_file(path: Path, model: type[T], most: int | None = None) -> ReadFile[T
     inside, size = hashlib.sha256(), 0
     for number, line in read_lines(path):
         if most is not None and number > most:
-            raise too_many(path, most)
+            raise TooManyRows(path, most)
         inside.update(line)
         size += len(line)
         rows.append(_row(model, line, f"{path}:{number}"))
@@ -132,8 +132,11 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def too_many(path: Path, most: int) -> BadInput:
-    return BadInput(f"has more than {most:,} rows, but run.json says {most:,}.", where=path, remedy=REMEDY)
+class TooManyRows(BadInput):
+    """A file has more rows than its ``run.json`` says."""
+
+    def __init__(self, path: Path, most: int) -> None:
+        super().__init__(f"has more than {most:,} rows, but run.json says {most:,}.", where=path, remedy=REMEDY)
 
 
 def _too_long(where: str) -> BadInput:
@@ -208,7 +211,7 @@ def inner_digest(path: Path, most: int | None = None) -> FileDigest:
             if last >= 0:
                 count, length = count + piece.count(b"\n"), len(piece) - last - 1
             if most is not None and count > most:
-                raise too_many(path, most)
+                raise TooManyRows(path, most)
     if length:
         raise BadInput("the last line is cut off.", where=f"{path}:{count + 1}", remedy=REMEDY)
     return FileDigest(digest="sha256:" + inside.hexdigest(), rows=count)
@@ -224,20 +227,16 @@ def cached_rows(stated: FileDigest) -> Path | None:
     ``stated``: the digest and number of rows, from ``run.json``.
     """
     path = cache_path(stated.digest)
-    try:
+    with suppress(OSError):
         state = path.stat()
-    except OSError:
-        return None
-    return path if _is_checked(path, stated, state.st_mtime_ns, state.st_size) else None
+        if _is_checked(path, stated, state.st_mtime_ns, state.st_size):
+            return path
+    return None
 
 
 @lru_cache(maxsize=65536)
 def _is_checked(path: Path, stated: FileDigest, _modified: int, _size: int) -> bool:
-    try:
-        check_rows(path, stated)
-    except BadInput:
-        return False
-    return True
+    return _has_digest(path, stated)
 
 
 def check_rows(path: Path, stated: FileDigest, shown: object | None = None) -> None:
@@ -245,17 +244,11 @@ def check_rows(path: Path, stated: FileDigest, shown: object | None = None) -> N
 
     Errors call the file ``shown``, or name its path. Raises BadInput: it is missing, damaged, or has other rows.
     """
-    inside, count = hashlib.sha256(), 0
     try:
-        for count, line in read_lines(path):
-            if count > stated.rows:
-                break
-            inside.update(line)
+        found = inner_digest(path, stated.rows)
+    except TooManyRows:
+        found = None
     except BadInput as error:
         raise BadInput(error.problem, where=shown or error.where, remedy=error.remedy) from None
-    if count != stated.rows or "sha256:" + inside.hexdigest() != stated.digest:
-        raise BadInput(
-            "does not match its digest in run.json.",
-            where=shown or path,
-            remedy="Restore the file, or record a new run.",
-        )
+    if found != stated:
+        raise BadInput("does not match its digest in run.json.", where=shown or path, remedy=REMEDY)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from memeval.archive.runs import RunFolder
-from memeval.records.base import digest_bytes, digest_of
+from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.records.errors import BadInput
 from memeval.storage import cache_home, code_digest, write_whole
 
@@ -37,12 +37,10 @@ class KeptRun(RunFolder):
 def kept(folder: RunFolder, kind: str, depends: str, make: Callable[[], bytes]) -> bytes:
     """Return what ``make`` returns for a run; ``make`` is called only if an earlier build has not kept it.
 
-    Args:
-        kind: the kind of content, a part of the file's name.
-        depends: all else that the content depends on besides run and code, such as the digest of the data.
-        make: computes the content.
+    ``kind``: the kind of content, a part of the file's name. ``depends``: all else that the content depends on besides
+    run and code, such as the digest of the data.
     """
-    return _kept(_place(folder, kind), _key(kind, depends), make)
+    return _kept(_place(folder.digest, kind), _key(kind, depends), make)
 
 
 def kept_by_name(name: str, kind: str, depends: str, make: Callable[[], bytes]) -> bytes:
@@ -51,12 +49,12 @@ def kept_by_name(name: str, kind: str, depends: str, make: Callable[[], bytes]) 
     The content belongs to a name, such as the address of a page, and replaces an earlier one. ``depends``: the digest
     of all that it depends on besides memeval's code.
     """
-    return _kept(_named(name, kind), _key(kind, depends), make)
+    return _kept(_place(digest_of(name), kind), _key(kind, depends), make)
 
 
 def keep_by_name(name: str, kind: str, content: bytes) -> None:
     """Keep a content that depends on memeval's code alone, in the place of the one that had its name."""
-    _keep(_named(name, kind), _key(kind, ""), content)
+    _keep(_place(digest_of(name), kind), _key(kind, ""), content)
 
 
 def _kept(path: Path, key: str, make: Callable[[], bytes]) -> bytes:
@@ -77,21 +75,13 @@ def _keep(path: Path, key: str, content: bytes) -> None:
 
 def is_kept(folder: RunFolder, kind: str, depends: str) -> bool:
     """Return whether :func:`kept` has the content of a run already; its bytes are not checked."""
-    with contextlib.suppress(OSError), _place(folder, kind).open("rb") as stream:
+    with contextlib.suppress(OSError), _place(folder.digest, kind).open("rb") as stream:
         return stream.readline(1000).startswith(_key(kind, depends).encode())
     return False
 
 
-def _place(folder: RunFolder, kind: str) -> Path:
-    return _folder() / f"{folder.digest.removeprefix('sha256:')}-{kind}"
-
-
-def _named(name: str, kind: str) -> Path:
-    return _folder() / f"{digest_of(name).removeprefix('sha256:')}-{kind}"
-
-
-def _folder() -> Path:
-    return cache_home() / "site"
+def _place(digest: Digest, kind: str) -> Path:
+    return cache_home() / "site" / f"{digest.removeprefix('sha256:')}-{kind}"
 
 
 def _key(kind: str, depends: str) -> str:

@@ -35,6 +35,9 @@ ROW_FILES = (
     "log.jsonl",
 )
 
+REQUIRED = frozenset({"responses.jsonl", "contexts.jsonl", "grades.jsonl"})
+"""Files without which a run cannot be read."""
+
 LARGEST_HEAD = 64_000_000
 
 HISTORY = "history"

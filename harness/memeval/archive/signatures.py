@@ -79,10 +79,10 @@ def sign(data: bytes, key: Path, namespace: str) -> str:
         raise BadInput(f"cannot sign: {error}.", remedy="Install OpenSSH's client, or do not ask to sign.") from None
     text = done.stdout.decode(errors="replace").strip()
     if done.returncode or not text.startswith(_BEGIN) or not text.endswith(_END):
-        said = _last_line(done.stderr)
-        raise BadInput(
-            f"the key cannot sign ({said}).", where=key, remedy="Name another key, or load it: ssh-add KEYFILE."
-        )
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        said = lines[-1][:200] if lines else "ssh-keygen says nothing"
+        remedy = "Name another key, or load it: ssh-add KEYFILE."
+        raise BadInput(f"the key cannot sign ({said}).", where=key, remedy=remedy)
     return "".join(text.removeprefix(_BEGIN).removesuffix(_END).split())
 
 
@@ -98,15 +98,10 @@ class Signers:
         return any(line != "#" for line in self._lines())
 
     def check(self, data: bytes, signature: str | None, namespace: str, at: str) -> SignatureResult:
-        """Check a signature.
+        """Check a signature of some bytes.
 
-        Args:
-            data: the signed bytes.
-            signature: the base64 text of the signature; ``None`` if absent.
-            at: the time of signing, ISO 8601: the key must have been valid then.
-
-        Raises:
-            BadInput: the signers file cannot be read, or one of its lines is not valid.
+        ``signature``: its base64 text; ``None`` if absent. ``at``: the time of signing, ISO 8601, at which the key must
+        have been valid. Raises ``BadInput`` if the signers file cannot be read, or one of its lines is not valid.
         """
         if signature is None:
             return NOT_SIGNED
@@ -198,8 +193,3 @@ def _ssh_keygen(
         raise _NoTool(f"ssh-keygen did not finish in {SECONDS} s") from None
     except OSError as error:
         raise _NoTool(f"ssh-keygen cannot be started: {error.strerror}") from None
-
-
-def _last_line(data: bytes) -> str:
-    lines = data.decode(errors="replace").strip().splitlines()
-    return lines[-1][:200] if lines else "ssh-keygen says nothing"

@@ -59,13 +59,10 @@ def keep_source(results: Path, source: SystemSource) -> str | None:
 
 
 def store_source(results: Path, slug: str, digest: Digest, files: Mapping[str, Path]) -> str | None:
-    """Store the files of a submission, unless they are stored.
+    """Store the files of a submission, unless they are stored. The folder appears whole or not at all.
 
-    The folder appears whole or not at all.
-
-    ``slug``: the slug of the submission, without a variant.
-    Returns: ``None`` if the source is stored; else why not, as
-    a phrase. Raises BadInput: the folder cannot be written.
+    ``slug``: the slug of the submission, without a variant. Returns ``None`` if the source is stored; else why not, as
+    a phrase. Raises ``BadInput`` if the folder cannot be written.
     """
     folder = source_path(results, slug, digest, _manifest_bytes(files))
     if folder.is_dir():
@@ -111,9 +108,8 @@ def _digest_in(files: Mapping[str, Path]) -> Digest | None:
 def find_sources(results: Path, digest: Digest, slug: str, submissions: Path = SUBMISSIONS) -> Iterator[SystemSource]:
     """Yield the submissions with a digest, from the stored sources, then from the folder of submissions.
 
-    There may be several: a description can change without the digest.
-
-    ``slug``: the slug of a run, which begins with that of the submission.
+    There may be several: a description can change without the digest. ``slug``: the slug of a run, which begins with
+    that of the submission.
     """
     words = slug.split("-")
     named = (submissions / "-".join(words[:count]) for count in range(len(words), 0, -1))

@@ -137,7 +137,9 @@ class Answers:
         outcome, error = Outcome.OK, None
         if isinstance(result, SystemFailure):
             outcome, error = outcome_of(result), redact(str(result))
-        found = None if reply is None or reply.items is None else self._requested(step, reply.items)
+        found = None if reply is None else reply.items
+        if found is not None and not isinstance(step, Export):
+            found = found[: step.k if isinstance(step, Recall) else self._search_items]
         context = _context(step, reply, found)
         digest = None
         if context is not None:
@@ -192,11 +194,6 @@ class Answers:
         if reading.note is not None:
             self._log("read", f"{step.question_id}: {reading.note}", self._work.scenario.scenario_id)
         return reading, Outcome.OK, None
-
-    def _requested(self, step: Question, items: Sequence[FoundItem]) -> Sequence[FoundItem]:
-        if isinstance(step, Export):
-            return items
-        return items[: step.k if isinstance(step, Recall) else self._search_items]
 
 
 def _timings(received: Received, seconds: float | None, answers: bool, read_seconds: float | None) -> Timings:

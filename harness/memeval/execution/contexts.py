@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import groupby
 
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.response import Context, ContextPart, Response, RetrievedItem
@@ -93,20 +94,14 @@ class TurnTexts:
 
     def context(self, text: str, items: Sequence[FoundItem] = ()) -> Context:
         """Return a context in stored form. ``items``: the items of the context, if the system returned them."""
-        parts = []
-        own: list[str] = []
+        parts: list[ContextPart] = []
         turns = self._turns_named(source for item in items for source in item.source_ids)
-        for line in text.split("\n"):
-            turn_id, dated = turns.get(line, (None, False))
-            if turn_id is None:
-                own.append(line)  # one part per line would need many times the memory of a long text
-                continue
-            if own:
-                parts.append(ContextPart(text="\n".join(own)))
-                own = []
-            parts.append(ContextPart(turn_id=turn_id, dated=dated))
-        if own:
-            parts.append(ContextPart(text="\n".join(own)))
+        for is_turn, lines in groupby(text.split("\n"), turns.__contains__):
+            if is_turn:
+                named = map(turns.__getitem__, lines)
+                parts += (ContextPart(turn_id=turn_id, dated=dated) for turn_id, dated in named)
+            else:  # one part per line would need many times the memory of a long text
+                parts.append(ContextPart(text="\n".join(lines)))
         return Context(digest=digest_of_text(text), scenario_id=self.scenario_id, parts=tuple(parts))
 
     def joined(self, context: Context) -> str:

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.progress import Progress
@@ -15,6 +15,8 @@ from memeval.execution.steps import FinishedItems, ScenarioWork
 from memeval.records.errors import CheckFailed
 from memeval.records.journal import LogLine
 from memeval.records.response import Outcome, Response
+
+T = TypeVar("T")
 
 FIRST_ITEMS = 25
 """A run stops if this many first items all fail with the same error."""
@@ -93,12 +95,9 @@ def _error_text(row: Response) -> str:
 
 def _same(one: Response, other: Response) -> bool:
     """Return whether two errors of the system have the same kind and message, apart from numbers and ids."""
-    kinds = {one.outcome, other.outcome}
-    return len(kinds) == 1 and kinds <= SYSTEM_ERRORS and _shape(one) == _shape(other)
-
-
-def _shape(row: Response) -> str:
-    return _VARIABLE_PARTS.sub("#", row.error or "")
+    if one.outcome is not other.outcome or one.outcome not in SYSTEM_ERRORS:
+        return False
+    return len({_VARIABLE_PARTS.sub("#", row.error or "") for row in (one, other)}) == 1
 
 
 GATHER_SECONDS = 0.01
@@ -137,17 +136,10 @@ def execute(
     """Run all scenarios; every row is on disk when this returns.
 
     An interruption (Ctrl-C), or what stops the run, ends all systems, stores the items finished before, and is raised
-    again.
-
-    Args:
-        journal: stores the rows; only the calling thread writes to it.
-        spent: returns the dollars spent so far (``None`` if unknown), the model calls made, and the recorded calls
-            reused, for progress.
-        watch: receives items once they are on disk, in order of arrival; raises what stops the run.
-
-    Raises:
-        MemevalError: rows cannot be written, or the run must stop.
-        SystemFailure: the adapter could not be started.
+    again. ``journal``: stores the rows; only the calling thread writes to it. ``spent``: returns the dollars spent so
+    far (``None`` if unknown), the model calls made, and the recorded calls reused, for progress. ``watch``: receives
+    items once they are on disk, in order of arrival; raises what stops the run. Raises ``MemevalError`` if rows cannot
+    be written, or the run must stop. Raises ``SystemFailure`` if the adapter could not be started.
     """
     writer = _Writer(journal, progress, spent, watch)
     try:
@@ -156,8 +148,17 @@ def execute(
     except BaseException:
         executor.stop()
         with contextlib.suppress(Exception):
-            writer.store(writer.drained())
+            writer.store(waiting(writer.arrived))
         raise
+
+
+def waiting(arrived: queue.SimpleQueue[T]) -> list[T]:
+    """Return all that waits in a queue, and remove it."""
+    found = []
+    with contextlib.suppress(queue.Empty):
+        while True:
+            found.append(arrived.get_nowait())
+    return found
 
 
 class _Writer:
@@ -176,19 +177,12 @@ class _Writer:
         while not is_done:
             batch = [self.arrived.get()]
             time.sleep(GATHER_SECONDS)
-            batch += self.drained()
+            batch += waiting(self.arrived)
             self.store(batch)
             for each in batch:
                 if isinstance(each, BaseException):
                     raise each
             is_done = any(each is None for each in batch)
-
-    def drained(self) -> list[Arrival]:
-        drained = []
-        with contextlib.suppress(queue.Empty):
-            while True:
-                drained.append(self.arrived.get_nowait())
-        return drained
 
     def store(self, batch: Iterable[Arrival]) -> None:
         """Write a batch to disk, then count it."""
@@ -200,7 +194,8 @@ class _Writer:
         if items:
             if self._spent is not None:
                 self._progress.spend(*self._spent())
-            self._progress.advance(items, sum(_failed(each.responses) for each in finished))
+            failed = [{row.item_id for row in each.responses if row.outcome.is_error} for each in finished]
+            self._progress.advance(items, sum(map(len, failed)))
             self._watch(finished)
 
 
@@ -211,7 +206,3 @@ def output_line(line: str) -> LogLine:
 def event_line(event: str, detail: str, scenario_id: str) -> LogLine:
     """Return the line of the log for what happened in a scenario; a blank id stands for none."""
     return LogLine(at=utc_now(), event=event, detail=redact(detail)[:LONGEST_DETAIL], scenario_id=scenario_id or None)
-
-
-def _failed(responses: Iterable[Response]) -> int:
-    return len({response.item_id for response in responses if response.outcome.is_error})

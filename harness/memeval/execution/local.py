@@ -10,7 +10,7 @@ from contextlib import closing
 from memeval.execution.executor import Arrival, event_line, output_line
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.steps import ScenarioWork, SystemInstance
-from memeval.execution.trials.stored import StoredFolders
+from memeval.execution.trials.stage import StoredFolders
 from memeval.reading import Reader
 from memeval.systems.process import SystemProcess
 from memeval.systems.questions import Flight, Slots
@@ -40,13 +40,11 @@ def flight_of(system: SystemProcess, concurrency: int) -> tuple[Flight, int]:
 class LocalExecutor:
     """Runs scenarios concurrently; see :class:`memeval.execution.executor.Executor`.
 
-    Args:
-        first: the first instance, its process started; the executor closes it.
-        new_instance: returns another one, not started, given the function that receives its output lines.
-        search_items: how many items to request from ``search``.
-        concurrency: how many questions are in flight at a time, over all instances.
-        check: raises what stops the run; see :class:`ScenarioRunner`.
-        readings: how many questions the reader answers at a time in threads of its own; 0 for a reader without a model.
+    ``first``: the first instance, its process started; the executor closes it. ``new_instance``: returns another one,
+    not started, given the function that receives its output lines. ``search_items``: how many items to request from
+    ``search``. ``concurrency``: how many questions are in flight at a time, over all instances. ``check``: raises what
+    stops the run; see :class:`ScenarioRunner`. ``readings``: how many questions the reader answers at a time in threads
+    of its own; 0 for a reader without a model.
     """
 
     def __init__(
@@ -109,7 +107,11 @@ class LocalExecutor:
         try:
             if self._stop.wait(slot * STAGGER_SECONDS) or (slot and self._todo.empty()):
                 return
-            instance = self._take_instance()
+            try:
+                instance = self._spare.pop()
+                instance.process.log = self._log_output
+            except IndexError:
+                instance = self._new_instance(self._log_output)
             self._systems.append(instance.process)
             with instance.process, closing(self._runner(instance)) as runner:
                 while not self._stop.is_set():
@@ -129,14 +131,6 @@ class LocalExecutor:
                 self._end_readings()
                 self._folders.close()
                 self._arrived(None)
-
-    def _take_instance(self) -> SystemInstance:
-        try:
-            instance = self._spare.pop()
-        except IndexError:
-            return self._new_instance(self._log_output)
-        instance.process.log = self._log_output
-        return instance
 
     def _runner(self, instance: SystemInstance) -> ScenarioRunner:
         return ScenarioRunner(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import JsonValue
 
-from memeval.execution.readers import distinct_lines
 from memeval.gateway.endpoints import dated
 from memeval.gateway.settings import settings_for, settings_text
 from memeval.local import PREFIX, is_local
@@ -146,8 +145,12 @@ def fitted(contexts: Sequence[str], tokens: int) -> FittedContext:
 
     One context is sent unchanged; of several, the distinct lines are sent, in order of first occurrence.
     """
-    lines = contexts[0].split("\n") if len(contexts) == 1 else distinct_lines(contexts)
-    kept = lines[: _fitting(lines, tokens)]
+    lines = [line for context in contexts for line in context.split("\n")]
+    lines = lines if len(contexts) == 1 else list(dict.fromkeys(lines))
+    kept = lines
+    if count_tokens("\n".join(lines)) > tokens:
+        counts = range(len(lines) + 1)
+        kept = lines[: bisect_right(counts, tokens, key=lambda count: count_tokens("\n".join(lines[:count]))) - 1]
     omitted = len(lines) - len(kept)
     note = f"{omitted} of {len(lines)} lines of context exceed {tokens} tokens and were not sent."
     return FittedContext("\n".join(kept), note if omitted else None)
@@ -162,10 +165,3 @@ def _model_of(spec: str) -> str:
     if found["version"] not in (None, str(VERSION)):
         raise BadInput(f"there is no version {found['version']} of the model reader.", remedy=f"Use @{VERSION}.")
     return dated(found["model"])
-
-
-def _fitting(lines: Sequence[str], tokens: int) -> int:
-    counts = range(len(lines) + 1)
-    if count_tokens("\n".join(lines)) <= tokens:
-        return len(lines)
-    return bisect_right(counts, tokens, key=lambda count: count_tokens("\n".join(lines[:count]))) - 1

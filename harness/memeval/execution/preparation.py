@@ -104,13 +104,6 @@ class PreparedSystem:
         )
 
 
-def with_python(source: SystemSource, setup: SystemSetup) -> SystemSource:
-    """Return a system that runs with the caller's own interpreter, if there is one."""
-    if setup.python is None:
-        return source
-    return replace(source, launch=replace(source.launch, interpreter=setup.python.absolute(), own_interpreter=False))
-
-
 def prepare(
     source: SystemSource, setup: SystemSetup, note: Callable[[str], None], hidden: tuple[Path, ...] = ()
 ) -> PreparedSystem:
@@ -120,7 +113,9 @@ def prepare(
     system cannot see, such as the results. Raises BadInput: the sandbox does not work, the environment cannot be built,
     a service is not installed, or a key or a host is missing.
     """
-    source = with_python(source, setup)
+    if setup.python is not None:
+        launch = replace(source.launch, interpreter=setup.python.absolute(), own_interpreter=False)
+        source = replace(source, launch=launch)
     sandbox = find_sandbox(setup.sandbox, note)
     if sandbox is not None:
         folder, files = source.launch.folder, source.launch.files

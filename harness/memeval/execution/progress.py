@@ -2,6 +2,8 @@
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -29,6 +31,15 @@ class Progress:
 
     def stop(self) -> None:
         """The run ended."""
+
+    @contextmanager
+    def stage(self, title: str, total: int) -> Iterator[None]:
+        """Show a stage of a run until the block ends; see :meth:`start`."""
+        self.start(title, total, 0)
+        try:
+            yield
+        finally:
+            self.stop()
 
 
 class Bar(Progress):
@@ -81,7 +92,9 @@ class Bar(Progress):
             self._bar.update(self._task, advance=items, rate=self._rate())
         elif time.monotonic() - self._last_line >= self.LINE_SECONDS:
             self._last_line = time.monotonic()
-            print(f"{self._title}: {self._done}/{self._total} {self._rate()}{self._left()}", file=sys.stderr)
+            speed = self._speed()
+            left = f", {(self._total - self._done) / speed:.0f} s left" if speed > 0 else ""
+            print(f"{self._title}: {self._done}/{self._total} {self._rate()}{left}", file=sys.stderr)
 
     def spend(self, usd: float | None, made: int, cached: int) -> None:
         self._spent = spent_so_far(usd, made, cached)
@@ -110,10 +123,6 @@ class Bar(Progress):
         speed = self._speed()
         rate = f"{1 / speed:.0f} s/item" if 0 < speed < SLOW else f"{speed:.1f} items/s"
         return f"{rate}{errors}{self._spent}"
-
-    def _left(self) -> str:
-        speed = self._speed()
-        return f", {(self._total - self._done) / speed:.0f} s left" if speed > 0 else ""
 
 
 def spent_so_far(usd: float | None, made: int, cached: int) -> str:

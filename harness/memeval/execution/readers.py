@@ -29,9 +29,4 @@ class ChunksReader:
         return ReaderAnswer("\n\n".join(contexts))
 
 
-def distinct_lines(contexts: Sequence[str]) -> list[str]:
-    """Return the distinct lines of all contexts, in order of first occurrence."""
-    return list(dict.fromkeys(line for context in contexts for line in context.split("\n")))
-
-
 READERS: tuple[Reader, ...] = (ExtractiveReader(), NoReader(), ChunksReader())

@@ -21,7 +21,7 @@ from memeval.execution.steps import (
     ScenarioWork,
 )
 from memeval.execution.trials.runner import TrialRunner
-from memeval.execution.trials.stored import StoredFolders
+from memeval.execution.trials.stage import StoredFolders
 from memeval.reading import Reader
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
@@ -87,18 +87,14 @@ class _Pass:
 class ScenarioRunner:
     """Runs scenarios through one adapter instance, and restarts it after a crash.
 
-    Args:
-        reader: answers from what the system retrieves; ``None`` if the system answers itself.
-        search_items: how many items to request from ``search``.
-        log: receives an event, a sentence and the scenario's id on restarts and repeats.
-        stopped: whether the run was interrupted; then a process that is gone is not restarted.
-        endpoint: receives the current scenario and phase, under which model calls are recorded.
-        check: raises what stops the run. It is called before a result or failure of the system is used: without its
-            models, a system fails through no fault of its own.
-        flight: how questions are sent together, for systems that answer several at a time.
-        readings: threads in which the reader works while the system is asked further questions; ``None`` for a reader
-            without a model.
-        folders: storage folders that trials of other runners copy too; ``None`` for those of this runner alone.
+    ``reader``: answers from what the system retrieves; ``None`` if the system answers itself. ``search_items``: how
+    many items to request from ``search``. ``log``: receives an event, a sentence and the scenario's id on restarts and
+    repeats. ``stopped``: whether the run was interrupted; then a process that is gone is not restarted. ``endpoint``:
+    receives the current scenario and phase, under which model calls are recorded. ``check``: raises what stops the run.
+    It is called before a result or failure of the system is used: without its models, a system fails through no fault
+    of its own. ``flight``: how questions are sent together, for systems that answer several at a time. ``readings``:
+    threads in which the reader works while the system is asked further questions; ``None`` for a reader without a
+    model. ``folders``: storage folders that trials of other runners copy too; ``None`` for those of this runner alone.
     """
 
     def __init__(
@@ -106,8 +102,8 @@ class ScenarioRunner:
         system: SystemProcess,
         reader: Reader | None,
         search_items: int,
-        log: Callable[[str, str, str], None],
-        stopped: Callable[[], bool],
+        log: Callable[[str, str, str], None] = lambda event, sentence, scenario_id: None,
+        stopped: Callable[[], bool] = lambda: False,
         endpoint: ModelAccess | None = None,
         check: Callable[[], None] = lambda: None,
         *,

@@ -23,21 +23,18 @@ class Lookahead:
         self._steps = (step for step in steps if not isinstance(step, Question) or step.question_id in wanted)
         self._next: Step | None = next(self._steps, None)
 
-    def _advance(self) -> None:
-        self._next = next(self._steps, None)
-
     def to_ingest(self) -> Iterator[Change]:
         """Yield the sessions and texts to ingest, and what to forget, before the next question."""
         while isinstance(self._next, Ingest | Retain | Forget):
             yield self._next
-            self._advance()
+            self._next = next(self._steps, None)
 
     def questions(self) -> list[Question]:
         """Return the questions before the next session or text; concurrent searches are returned apart from others."""
         found: list[Question] = []
         while isinstance(self._next, Question) and (not found or _in_flight(found[0]) == _in_flight(self._next)):
             found.append(self._next)
-            self._advance()
+            self._next = next(self._steps, None)
         return found
 
 
@@ -69,7 +66,7 @@ class CountedChanges:
         yield first
         while (step := next(self, None)) is not None:
             if not isinstance(step, Retain) or step.in_flight != first.in_flight:
-                self._put_back(step)
+                self._returned = step
                 return
             yield step
 
@@ -81,13 +78,10 @@ class CountedChanges:
         step: Change | None = first
         while step is not None:
             if isinstance(step, Forget) or (stop_at_texts and step is not first and isinstance(step, Retain)):
-                self._put_back(step)
+                self._returned = step
                 return
             yield session_json(step.session), step.session.date
             step = next(self, None)
-
-    def _put_back(self, step: Change) -> None:
-        self._returned = step
 
 
 def _in_flight(step: Question) -> int:

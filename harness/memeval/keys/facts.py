@@ -1,6 +1,5 @@
 """Keys of facts: what a right answer states, and what it must not state."""
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from itertools import chain
 from typing import ClassVar, Literal
@@ -41,20 +40,28 @@ class FactsKey(AnswerKey):
     """The cause of a failure whose answer states a wrong fact."""
     replaces: ClassVar[bool] = False
     """Whether the right fact took the place of the wrong ones."""
+    fact_fields: ClassVar[tuple[str, str]]
+    """The names of the fields with the right fact and with the wrong ones."""
 
     @property
-    @abstractmethod
     def right(self) -> Fact:
         """The fact that a right answer states."""
+        fact: Fact = getattr(self, self.fact_fields[0])
+        return fact
 
     @property
-    @abstractmethod
     def wrong(self) -> tuple[Fact, ...]:
         """The facts that a right answer does not state."""
+        facts: tuple[Fact, ...] = getattr(self, self.fact_fields[1])
+        return facts
 
     @property
     def prompt(self) -> str:
         return self.kind
+
+    @property
+    def shown(self) -> Mapping[str, str]:
+        return dict(zip(self.fact_fields, (self.right.text, listed(self.wrong)), strict=True))
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -72,24 +79,13 @@ class BeliefKey(FactsKey):
     wrong_is = "a value that no longer holds"
     wrong_cause = Cause.WRONG_TIME
     replaces = True
+    fact_fields = ("current", "stale")
 
     kind: Literal["belief-update"] = "belief-update"
     current: Fact
     """The current fact."""
     stale: tuple[Fact, ...]
     """Earlier facts, which the answer must not state as current."""
-
-    @property
-    def right(self) -> Fact:
-        return self.current
-
-    @property
-    def wrong(self) -> tuple[Fact, ...]:
-        return self.stale
-
-    @property
-    def shown(self) -> Mapping[str, str]:
-        return {"current": self.current.text, "stale": listed(self.stale)}
 
 
 class NoiseKey(FactsKey):
@@ -98,24 +94,13 @@ class NoiseKey(FactsKey):
     right_is = "asked fact"
     wrong_is = "what someone else said"
     wrong_cause = Cause.WRONG_PERSON
+    fact_fields = ("reference", "distractors")
 
     kind: Literal["noise-resistance"] = "noise-resistance"
     reference: Fact
     """The requested fact."""
     distractors: tuple[Fact, ...] = ()
     """Facts about other people in the conversation, which the answer must not state instead."""
-
-    @property
-    def right(self) -> Fact:
-        return self.reference
-
-    @property
-    def wrong(self) -> tuple[Fact, ...]:
-        return self.distractors
-
-    @property
-    def shown(self) -> Mapping[str, str]:
-        return {"reference": self.reference.text, "distractors": listed(self.distractors)}
 
 
 class TemporalKey(FactsKey):
@@ -124,24 +109,13 @@ class TemporalKey(FactsKey):
     right_is = "value of the asked time"
     wrong_is = "a value of another time"
     wrong_cause = Cause.WRONG_TIME
+    fact_fields = ("reference", "others")
 
     kind: Literal["temporal-belief"] = "temporal-belief"
     reference: Fact
     """The fact at the requested time, or the requested time."""
     others: tuple[Fact, ...]
     """Facts at other times, which the answer must not state."""
-
-    @property
-    def right(self) -> Fact:
-        return self.reference
-
-    @property
-    def wrong(self) -> tuple[Fact, ...]:
-        return self.others
-
-    @property
-    def shown(self) -> Mapping[str, str]:
-        return {"reference": self.reference.text, "others": listed(self.others)}
 
 
 class DeltaKey(AnswerKey):

@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
@@ -37,35 +37,26 @@ class FolderStore:
         path = self._path(key)
         if path.exists():
             return False
-        try:
-            part = self._written(path, content)
+        with self._part(path, content) as part:
             try:
                 os.link(part, path)  # fails if another writer was faster
             except FileExistsError:
                 return False
             except OSError:  # a file system without links
-                return self._renamed(part, path)
-            finally:
-                part.unlink(missing_ok=True)
-        except OSError as error:
-            raise _unwritable(path, error) from None
+                with locked(self.root):
+                    if path.exists():
+                        return False
+                    part.replace(path)
         return True
 
     def replace(
         self, key: str, content: bytes | Path, headers: Headers = _NO_HEADERS, *, seen: str | None = None
     ) -> bool:
         path = self._path(key)
-        try:
-            part = self._written(path, content)
-            try:
-                with locked(self.root):
-                    if seen is not None and seen != self._tag(path):
-                        return False
-                    part.replace(path)
-            finally:
-                part.unlink(missing_ok=True)
-        except OSError as error:
-            raise _unwritable(path, error) from None
+        with self._part(path, content) as part, locked(self.root):
+            if seen is not None and seen != self._tag(key):
+                return False
+            part.replace(path)
         return True
 
     def read(self, key: str) -> bytes:
@@ -87,9 +78,8 @@ class FolderStore:
             shutil.copyfileobj(source, stream)
 
     def info(self, key: str) -> ObjectInfo | None:
-        path = self._path(key)
-        tag = self._tag(path)
-        return None if tag is None else _info(key, path, tag)
+        tag = self._tag(key)
+        return None if tag is None else _info(key, self._path(key), tag)
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
         """Yield the objects whose keys begin with a prefix, sorted by key, without entity tags."""
@@ -117,39 +107,33 @@ class FolderStore:
             raise BadInput(f"{key!r} is not a key.", where=self.root, remedy="Use a relative path.")
         return self.root.joinpath(*parts)
 
-    def _tag(self, path: Path) -> str | None:
+    def _tag(self, key: str) -> str | None:
+        with suppress(KeyError):
+            return hashlib.md5(self.read(key), usedforsecurity=False).hexdigest()
+        return None
+
+    @contextmanager
+    def _part(self, path: Path, content: bytes | Path) -> Iterator[Path]:
+        """Yield a file with some content beside a path; it is removed afterwards, unless it was moved."""
         try:
-            return hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
-        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-            return None
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=PART)
+            part = Path(name)
+            try:
+                with os.fdopen(handle, "wb") as stream:
+                    if isinstance(content, Path):
+                        with content.open("rb") as source:
+                            shutil.copyfileobj(source, stream)
+                    else:
+                        stream.write(content)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                part.chmod(0o644)
+                yield part
+            finally:
+                part.unlink(missing_ok=True)
         except OSError as error:
-            raise BadStore(f"cannot be read ({error.strerror}).", where=path) from None
-
-    def _renamed(self, part: Path, path: Path) -> bool:
-        with locked(self.root):
-            if path.exists():
-                return False
-            part.replace(path)
-            return True
-
-    def _written(self, path: Path, content: bytes | Path) -> Path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=PART)
-        part = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                if isinstance(content, Path):
-                    with content.open("rb") as source:
-                        shutil.copyfileobj(source, stream)
-                else:
-                    stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            part.chmod(0o644)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
-        return part
+            raise _unwritable(path, error) from None
 
 
 def _info(key: str, path: Path, tag: str | None) -> ObjectInfo:

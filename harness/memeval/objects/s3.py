@@ -190,6 +190,7 @@ class BucketStore:
         import boto3
         from botocore.config import Config
 
+        usual = os.environ.get("AWS_DEFAULT_REGION") or ("auto" if os.environ.get(_ENDPOINT) else None)
         own: dict[str, Any] = {}
         if os.environ.get(_KEY) and os.environ.get(_SECRET):
             own = {"aws_access_key_id": os.environ[_KEY], "aws_secret_access_key": os.environ[_SECRET]}
@@ -197,7 +198,7 @@ class BucketStore:
             return boto3.client(
                 "s3",
                 endpoint_url=self._place.endpoint or os.environ.get(_ENDPOINT) or None,
-                region_name=self._place.region or os.environ.get(_REGION) or _default_region(),
+                region_name=self._place.region or os.environ.get(_REGION) or os.environ.get("AWS_REGION") or usual,
                 config=Config(
                     retries={"mode": "standard", "total_max_attempts": TRIES},
                     connect_timeout=10,
@@ -356,11 +357,6 @@ def _code(error: Any) -> str:
 
 def _md5(body: bytes) -> str:
     return base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
-
-
-def _default_region() -> str | None:
-    named = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    return named or ("auto" if os.environ.get(_ENDPOINT) else None)
 
 
 @contextmanager

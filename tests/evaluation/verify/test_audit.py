@@ -267,13 +267,13 @@ def test_agreement_is_over_the_answers_with_a_verdict() -> None:
 
 
 def test_categories_and_kinds_are_audited_separately_without_kappa_for_one_class() -> None:
-    lines = audit_lines(PROBES)
-    assert lines.overall == audit_line(PROBES)
-    assert list(lines.categories) == ["a", "b"]
-    assert lines.categories["a"] == audit_line(PROBES[:10])
-    assert (lines.categories["a"].false_accepts.of, lines.categories["a"].false_accepts.share) == (0, None)
-    assert lines.categories["a"].agreement.kappa is None
-    assert {kind: line.false_accepts.count for kind, line in lines.kinds.items()} == {
+    overall, categories, kinds = audit_lines(PROBES)
+    assert overall == audit_line(PROBES)
+    assert list(categories) == ["a", "b"]
+    assert categories["a"] == audit_line(PROBES[:10])
+    assert (categories["a"].false_accepts.of, categories["a"].false_accepts.share) == (0, None)
+    assert categories["a"].agreement.kappa is None
+    assert {kind: line.false_accepts.count for kind, line in kinds.items()} == {
         ProbeKind.RIGHT: 0,
         ProbeKind.OFF: 0,
         ProbeKind.INJECTED_ORDER: 1,
@@ -288,13 +288,12 @@ def test_zero_items_have_no_share_and_no_interval() -> None:
 
 @given(st.lists(st.builds(probe, st.booleans(), st.sampled_from([True, False, None]), st.sampled_from("ab"))))
 def test_every_answer_is_in_one_total_and_every_part_adds_up(probes: list[Probe]) -> None:
-    lines = audit_lines(probes)
-    whole = lines.overall
+    whole, categories, kinds = audit_lines(probes)
     assert whole.false_accepts.of + whole.false_rejects.of == whole.unparsed.of == len(probes)
     equal = whole.agreement.equal
     wrong = whole.false_accepts.count + whole.false_rejects.count
     assert equal.count + wrong + whole.unparsed.count == len(probes)
-    for parts in (lines.categories.values(), lines.kinds.values()):
+    for parts in (categories.values(), kinds.values()):
         assert sum(line.false_accepts.count for line in parts) == whole.false_accepts.count
         assert sum(line.unparsed.of for line in parts) == len(probes)
 

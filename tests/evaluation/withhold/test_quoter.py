@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
-from memeval.evaluation.withhold.marks import STYLES, written
+from memeval.evaluation.withhold.marks import STYLES, unquoted, written
 from memeval.evaluation.withhold.quoter import Quoter
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
@@ -47,6 +47,12 @@ def key() -> ItemKey:
 
 
 QUOTER = Quoter(scenario(), [key()])
+
+
+def decoded(quoter: Quoter, text: str, keep: frozenset[str] = frozenset()) -> str:
+    return unquoted(text, quoter.spell, keep)
+
+
 SOURCES = (LAKE, SHOUT, QUESTION, "the boat was never found", "Lake Ohrid", "2023-05-08T13:56:00Z")
 
 
@@ -84,16 +90,16 @@ VALUES = st.recursive(
 
 @given(TEXTS)
 def test_any_text_comes_back(text: str) -> None:
-    assert QUOTER.decode(QUOTER.encode(text)) == text
-    assert QUOTER.decode(QUOTER.encode(text, "lake 1")) == text
-    assert QUOTER.decode(QUOTER.encode(text, wholes=False)) == text
+    assert decoded(QUOTER, QUOTER.encode(text)) == text
+    assert decoded(QUOTER, QUOTER.encode(text, "lake 1")) == text
+    assert decoded(QUOTER, QUOTER.encode(text, wholes=False)) == text
 
 
 @given(st.lists(VALUES, max_size=3) | st.dictionaries(TEXTS, VALUES, max_size=3), st.booleans(), st.booleans())
 def test_any_json_comes_back_and_stays_json(value: object, ascii_only: bool, indented: bool) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=1 if indented else None)
     stored = QUOTER.encode(text)
-    assert QUOTER.decode(stored) == text
+    assert decoded(QUOTER, stored) == text
     json.loads(stored)
 
 
@@ -112,7 +118,7 @@ def test_no_three_words_of_the_source_stay_in_a_row(parts: list[tuple[type[str],
 )
 def test_any_text_comes_back_that_has_every_word_quoted(text: str) -> None:
     stored = QUOTER.encode_every_word(text)
-    assert QUOTER.decode(stored) == text
+    assert decoded(QUOTER, stored) == text
     assert not QUOTER.spills(stored)
 
 
@@ -126,7 +132,7 @@ def test_words_that_make_a_stretch_together_are_noticed_and_quoted_each(text: st
     assert QUOTER.spills(text)
     stored = QUOTER.encode_every_word(text)
     assert not re.findall("across|lake", stored)
-    assert QUOTER.decode(stored) == text
+    assert decoded(QUOTER, stored) == text
 
 
 @pytest.mark.parametrize(
@@ -159,7 +165,7 @@ def test_words_that_make_no_stretch_are_let_be(text: str) -> None:
 )
 def test_a_text_is_stored_as(text: str, stored: str) -> None:
     assert QUOTER.encode(text) == stored
-    assert QUOTER.decode(stored) == text
+    assert decoded(QUOTER, stored) == text
 
 
 def test_what_belongs_to_an_item_holds_nothing_of_its_key_however_short() -> None:
@@ -184,7 +190,7 @@ def test_a_stretch_is_one_mark_though_others_begin_as_it_does() -> None:
 def test_json_comes_back_as_it_was_written(style: int) -> None:
     text = '{"a/b": ' + written(f"{LAKE} {CHINESE}/<i>", style) + ', "n": 1.50}'
     stored = QUOTER.encode(text)
-    assert QUOTER.decode(stored) == text
+    assert decoded(QUOTER, stored) == text
     assert "rowed" not in stored
     assert json.loads(stored)["n"] == 1.5
 
@@ -194,25 +200,25 @@ def test_strings_within_json_within_json_are_quoted() -> None:
     text = json.dumps({"arguments": inner, "role": "user"})
     stored = QUOTER.encode(text)
     assert json.loads(json.loads(stored)["arguments"])["query"] == "⟦json 1⟧⟦s001:t02⟧"
-    assert QUOTER.decode(stored) == text
+    assert decoded(QUOTER, stored) == text
 
 
 def test_names_of_models_and_of_values_stay_in_json() -> None:
     text = json.dumps({"model": "never-again-5", "content": "Yes", "Yes": 1})
     stored = QUOTER.encode(text, keep=frozenset({"never-again-5"}))
     assert json.loads(stored) == {"model": "never-again-5", "content": "⟦s001:t03⟧", "Yes": 1}
-    assert QUOTER.decode(stored, keep=frozenset({"never-again-5"})) == text
+    assert decoded(QUOTER, stored, keep=frozenset({"never-again-5"})) == text
 
 
 def test_what_only_looks_like_json_when_it_is_quoted_comes_back() -> None:
     text = '{"a": "' + SHOUT + '"}'
-    assert QUOTER.decode(QUOTER.encode(text)) == text
+    assert decoded(QUOTER, QUOTER.encode(text)) == text
 
 
 @pytest.mark.parametrize("escaped", [SHOUT.replace("\n", "\\n").replace("\t", "\\t"), LAKE.replace(" ", "%20")])
 def test_what_is_escaped_is_found(escaped: str) -> None:
     stored = QUOTER.encode(f"GET {escaped} cut")
-    assert QUOTER.decode(stored) == f"GET {escaped} cut"
+    assert decoded(QUOTER, stored) == f"GET {escaped} cut"
     assert not any(word in stored.lower() for word in ("again", "left", "rowed", "boat"))
 
 
@@ -237,7 +243,7 @@ def test_a_text_that_names_no_scenario_is_quoted_from_each() -> None:
 )
 def test_a_mark_that_stands_for_nothing_is_refused(mark: str) -> None:
     with pytest.raises(BadInput, match="refers to nothing in scenario lake"):
-        QUOTER.decode(f"so ⟦{mark}⟧ it is")
+        decoded(QUOTER, f"so ⟦{mark}⟧ it is")
 
 
 def test_marks_that_spell_out_more_than_any_run_has_are_refused() -> None:
@@ -245,7 +251,7 @@ def test_marks_that_spell_out_more_than_any_run_has_are_refused() -> None:
     session = Session(session_id="s001", date="", turns=(Turn(turn_id="s001:t01", role="user", content=long),))
     quoter = Quoter(Scenario(scenario_id="long", steps=(Ingest(session=session, source_id="x"),)))
     with pytest.raises(BadInput, match="restored text exceeds"):
-        quoter.decode("⟦s001:t01⟧" * 300)
+        decoded(quoter, "⟦s001:t01⟧" * 300)
 
 
 def test_a_source_that_says_one_thing_over_and_over_takes_no_longer() -> None:

@@ -7,8 +7,7 @@ import pytest
 
 from memeval.execution.trials.disk_faults import disk_fault, flip
 from memeval.execution.trials.disks import require_mount, why_no_mount
-from memeval.execution.trials.stage import Stage
-from memeval.execution.trials.stored import StoredFolders
+from memeval.execution.trials.stage import Stage, StoredFolders
 from memeval.records.errors import NotApplicable
 from memeval.records.trials_of_disks import DiskFault, DiskTrouble, FaultObservation, FaultOutcome
 from memeval.systems.child import Launch

@@ -8,8 +8,7 @@ from memeval.execution.executor import Arrival
 from memeval.execution.local import LocalExecutor
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.steps import FinishedItems, ScenarioWork, SystemInstance
-from memeval.execution.trials.memory import Written
-from memeval.execution.trials.texts import STORED
+from memeval.execution.trials.memory import STORED, Written
 from memeval.records.response import Outcome
 from memeval.records.scenario import Scenario
 from memeval.records.track import Limits

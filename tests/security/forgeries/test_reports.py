@@ -110,8 +110,7 @@ def test_an_edited_audit_of_the_rules_is_found(edit: Callable[[Probe], Probe], t
     sessions = Sessions()
     assert check_audit(stored, sessions).status is CheckStatus.OK
     probes = list(map(edit, stored.probes()))
-    lines = audit_lines(probes)
-    update = {"overall": lines.overall, "categories": lines.categories, "kinds": lines.kinds}
+    update = dict(zip(("overall", "categories", "kinds"), audit_lines(probes), strict=True))
     audit = write_audit(tmp_path, stored.audit.model_copy(update=update), probes)
     found = check_audit(audit, sessions)
     assert "differs from the recomputed answer and verdict." in str(found.findings[0])

@@ -33,13 +33,12 @@ def is_disabled() -> bool:
 
 def archive_place(results: Path, to: str | None = None) -> Place | None:
     settings = read_settings(board_of(results)).archive
-    named = to or os.environ.get(ARCHIVE)
-    if named or settings.to is None:
-        place = parse_place(named, endpoint=settings.endpoint, region=settings.region) if named else None
-    else:
-        place = parse_place(settings.to, endpoint=settings.endpoint, region=settings.region)
-        if place.folder is not None:
-            place = replace(place, folder=board_of(results) / place.folder)
+    by_caller = to or os.environ.get(ARCHIVE)
+    if (named := by_caller or settings.to) is None:
+        return None
+    place = parse_place(named, endpoint=settings.endpoint, region=settings.region)
+    if not by_caller and place.folder is not None:
+        place = replace(place, folder=board_of(results) / place.folder)
     return place
 
 
@@ -89,7 +88,8 @@ def push_after_run(folders: Sequence[RunFolder], results: Path) -> list[str]:
     Returns: A warning for each run that is not archived, and why. If the archive may answer later, the run is queued.
     """
     try:
-        waiting = [folder for folder in queued_runs(results) if folder.path.absolute() not in _paths(folders)]
+        paths = {folder.path.absolute() for folder in folders}
+        waiting = [folder for folder in queued_runs(results) if folder.path.absolute() not in paths]
         outcomes = list(push_and_index([*folders, *waiting], open_archive(results), results))
     except Exception as error:  # whatever it is, the run is finished and stays
         said = str(error) or type(error).__name__
@@ -100,10 +100,6 @@ def push_after_run(folders: Sequence[RunFolder], results: Path) -> list[str]:
                 return [f"not archived: {said} Not queued either: {full}"]
         return [f"not archived, queued for the next push: {said}"]
     return [f"not archived: {outcome.error}" for outcome in outcomes if outcome.error is not None]
-
-
-def _paths(folders: Iterable[RunFolder]) -> set[Path]:
-    return {folder.path.absolute() for folder in folders}
 
 
 def fetch_missing(folders: Iterable[RunFolder]) -> list[str]:

@@ -95,17 +95,14 @@ def _why_kept(found: ArchivedRun, released: Mapping[str, str], results: Path) ->
 
 
 def _released(store: ObjectStore, results: Path) -> dict[str, str]:
-    found: dict[str, str] = {}
+    releases = []
     for path in listed(results / "releases", "*.json"):
         with readable(path):
-            content = path.read_bytes()
-        release = Release.parse(content, path)
-        found |= dict.fromkeys(runs_of(release), release.version)
+            releases.append(Release.parse(path.read_bytes(), path))
     for each in store.list(RELEASES):
         if parse_release_key(each.key) is not None:
-            release = Release.parse(store.read(each.key), f"{store.url}/{each.key}")
-            found |= dict.fromkeys(runs_of(release), release.version)
-    return found
+            releases.append(Release.parse(store.read(each.key), f"{store.url}/{each.key}"))
+    return {run: release.version for release in releases for run in runs_of(release)}
 
 
 def prune(store: ObjectStore, plan: PrunePlan) -> None:

@@ -3,7 +3,9 @@
 import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -13,7 +15,7 @@ from memeval.archive.remote.index import ArchivedRun, archived_runs
 from memeval.archive.remote.layout import HeadKey, release_key, row_key
 from memeval.archive.rows import cache_path, check_rows
 from memeval.archive.runs import ROW_FILES, RunFolder
-from memeval.objects import BadStore, ObjectStore
+from memeval.objects import ObjectStore
 from memeval.objects.base import in_threads
 from memeval.records.base import Digest
 from memeval.records.errors import BadInput, MemevalError
@@ -95,10 +97,7 @@ def pull_runs(wanted: Sequence[HeadKey], store: ObjectStore, results: Path) -> I
     ``wanted``: names of archived runs. Raises BadStore: the archive does not answer. BadInput: the results folder
     cannot be written.
     """
-    counted: dict[str, int] = {}
-    for key in wanted:
-        counted[key.run] = counted.get(key.run, 0) + 1
-    twice = sorted(run for run, count in counted.items() if count > 1)
+    twice = sorted(run for run, count in Counter(key.run for key in wanted).items() if count > 1)
     for run in twice:
         digests = " and ".join(key.digest for key in wanted if key.run == run)
         problem = f"the archive has two different run.json of this run: {digests}."
@@ -168,16 +167,12 @@ class Fetched:
 
 def missing_rows(folders: Iterable[RunFolder]) -> list[FileDigest]:
     """Return the rows that are neither in the folders of their runs nor in the cache, each once."""
-    found: dict[FileDigest, None] = {}
+    found: list[FileDigest] = []
     for folder in folders:
-        try:
-            files = folder.run.files
-        except MemevalError:  # verify names it
-            continue
-        found |= {
-            stated: None for name, stated in files.items() if name in ROW_FILES and not folder.file(name).exists()
-        }
-    return list(found)
+        with suppress(MemevalError):  # verify names it
+            files = folder.run.files.items()
+            found += (stated for name, stated in files if name in ROW_FILES and not folder.file(name).exists())
+    return list(dict.fromkeys(found))
 
 
 def fetch_rows(digests: Iterable[FileDigest], store: ObjectStore) -> Iterator[Fetched]:
@@ -191,28 +186,20 @@ def fetch_rows(digests: Iterable[FileDigest], store: ObjectStore) -> Iterator[Fe
 
 def _fetch(stated: FileDigest, store: ObjectStore) -> Fetched:
     path = cache_path(stated.digest)
-    part = _part_beside(path)
-    try:
-        download_rows(stated, store, part)
-        size = part.stat().st_size
-        part.replace(path)
-    except BadStore:
-        raise
-    except RowsRefused as error:
-        return Fetched(stated, error=error)
-    except OSError as error:
-        raise unwritable(path, error) from None
-    finally:
-        part.unlink(missing_ok=True)
-    return Fetched(stated, size)
-
-
-def _part_beside(path: Path) -> Path:
     with writable(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".part-", suffix=path.suffix)
-    os.close(handle)
-    return Path(name)
+        os.close(handle)
+        part = Path(name)
+        try:
+            download_rows(stated, store, part)
+            size = part.stat().st_size
+            part.replace(path)
+        except RowsRefused as error:
+            return Fetched(stated, error=error)
+        finally:
+            part.unlink(missing_ok=True)
+    return Fetched(stated, size)
 
 
 class RowsRefused(BadInput):

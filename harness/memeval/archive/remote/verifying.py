@@ -80,15 +80,9 @@ def _twice(store: ObjectStore, heads: Collection[HeadKey]) -> list[BadInput]:
 
 def _without(found: ArchivedRun, infos: Mapping[str, ObjectInfo]) -> list[BadInput]:
     lacking = [name for name, each in found.run.files.items() if row_key(each.digest) not in infos]
-    if not lacking:
-        return []
-    return [
-        BadInput(
-            f"the archive lacks rows of this run: {', '.join(lacking)}.",
-            where=found.where,
-            remedy="Push the run again from a machine that has it.",
-        )
-    ]
+    problem = f"the archive lacks rows of this run: {', '.join(lacking)}."
+    remedy = "Push the run again from a machine that has it."
+    return [BadInput(problem, where=found.where, remedy=remedy)] if lacking else []
 
 
 def _damaged(store: ObjectStore, stated: Mapping[str, FileDigest]) -> list[BadInput]:

@@ -14,6 +14,7 @@ class FactConsolidationKey(FactsKey):
     wrong_is = "a value that a later fact replaced"
     wrong_cause = Cause.WRONG_TIME
     replaces = True
+    fact_fields = ("answer", "others")
 
     kind: Literal["fact-consolidation"] = "fact-consolidation"
     """Type of the key."""
@@ -25,14 +26,6 @@ class FactConsolidationKey(FactsKey):
     """Ordinal of the newest fact (``s004:t03``); ``None`` for a multi-hop question, or if no fact matches."""
     stale: tuple[str, ...] = ()
     """Ordinals of the facts that it replaced, in order."""
-
-    @property
-    def right(self) -> Fact:
-        return self.answer
-
-    @property
-    def wrong(self) -> tuple[Fact, ...]:
-        return self.others
 
     @property
     def shown(self) -> Mapping[str, str]:

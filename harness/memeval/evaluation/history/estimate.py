@@ -5,7 +5,7 @@ from datetime import datetime
 from statistics import median
 
 from memeval.archive.histories import history_of_system
-from memeval.archive.runs import RunFolder, history_runs, sealed_runs
+from memeval.archive.runs import history_runs, sealed_runs
 from memeval.evaluation.history.measuring import Measurement, is_settled
 from memeval.evaluation.history.released import released
 from memeval.records.errors import BadInput
@@ -43,7 +43,7 @@ def estimate(measurement: Measurement) -> HistoryEstimate:
     setups = [each.seconds for each in known.values() if each.seconds]
     megabytes = max(sizes) if sizes else _size_in_index(measurement)
     setup = median(setups) if setups else ASSUMED_SETUP
-    runs = [_seconds(measurement, *each) for each in measurement.benchmarks]
+    runs = [_seconds(measurement, each) for each in measurement.benchmarks]
     each_version = None if None in runs else setup + sum(filter(None, runs))
     return HistoryEstimate(len(left), megabytes, None if each_version is None else each_version * len(left))
 
@@ -61,32 +61,20 @@ def _size_in_index(measurement: Measurement) -> float | None:
             every = released(pin.name, PackageIndex.PYPI).every
         except BadInput:
             return None
-        sizes = [
-            file.size
-            for each in every
-            if each.order == pin.version
-            for file in each.files
-            if file.fits and file.size is not None
-        ]
-        total += max(sizes, default=0)
+        files = [file for each in every if each.order == pin.version for file in each.files if file.fits]
+        total += max((file.size for file in files if file.size is not None), default=0)
     return UNPACKED * total / 1e6
 
 
-def _seconds(measurement: Measurement, benchmark: str, protocol: str, tier: str) -> float | None:
+def _seconds(measurement: Measurement, wanted: tuple[str, str, str]) -> float | None:
     """Return how long the newest stored run of the system on a track took; ``None`` without one."""
-    name = benchmark.partition("@")[0]
-    found = [
-        folder
-        for folder in (*sealed_runs(measurement.results), *history_runs(measurement.results, measurement.slug))
-        if folder.path.parts[-3:-1] == (name, measurement.slug)
-        and (folder.run.track.benchmark, folder.run.track.protocol, folder.run.track.tier)
-        == (benchmark, protocol, tier)
-    ]
-    return _duration(max(found, key=lambda folder: folder.run.timing.started)) if found else None
-
-
-def _duration(folder: RunFolder) -> float | None:
-    timing = folder.run.timing
+    place = (wanted[0].partition("@")[0], measurement.slug)
+    every = (*sealed_runs(measurement.results), *history_runs(measurement.results, measurement.slug))
+    runs = [folder.run for folder in every if folder.path.parts[-3:-1] == place]
+    timings = [run.timing for run in runs if (run.track.benchmark, run.track.protocol, run.track.tier) == wanted]
+    if not timings:
+        return None
+    timing = max(timings, key=lambda timing: timing.started)
     try:
         return (datetime.fromisoformat(timing.ended) - datetime.fromisoformat(timing.started)).total_seconds()
     except (ValueError, TypeError):

@@ -32,7 +32,8 @@ def compare_forms(measurement: Measurement, progress: Progress) -> Iterator[Chec
 
 def _compared(measurement: Measurement, form: AdapterForm, version: str, progress: Progress) -> Iterator[CheckedForm]:
     past, releases = measurement.past, measurement.releases
-    past = replace(past, declaration=past.declaration.model_copy(update={"forms": (_for_all(form),)}))
+    for_all = form.model_copy(update={"versions": ""})
+    past = replace(past, declaration=past.declaration.model_copy(update={"forms": (for_all,)}))
     (release,) = chosen(releases, [version])
     resolution, others = resolved(past, releases, release)
     digests: list[list[RunFolder]] = []
@@ -45,12 +46,8 @@ def _compared(measurement: Measurement, form: AdapterForm, version: str, progres
             source = version_source(past, folder / "files", stated)
             setup = replace(measurement.options.setup, cache=scratch / "cache")
             options = replace(measurement.options, results=folder / "results", setup=setup, skip_conformance=True)
-            plan = [
-                PlannedRun(source, name, protocol=protocol, tier=tier)
-                for name, protocol, tier in measurement.benchmarks
-            ]
             runs = []
-            for outcome in run_plan(plan, options, progress):
+            for outcome in run_plan([PlannedRun(source, *each) for each in measurement.benchmarks], options, progress):
                 if outcome.error is not None:
                     raise outcome.error
                 runs.append(outcome.folders[-1])
@@ -64,7 +61,3 @@ def _compared(measurement: Measurement, form: AdapterForm, version: str, progres
                 tier=tier,
                 equal=one.run.responses_digest == other.run.responses_digest,
             )
-
-
-def _for_all(form: AdapterForm) -> AdapterForm:
-    return form.model_copy(update={"versions": ""})

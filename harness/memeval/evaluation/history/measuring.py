@@ -138,8 +138,16 @@ class _Version:
         """Yield what is known of the version after each step that must not be lost; the last is the result."""
         started = time.monotonic()
         past, releases = self.measurement.past, self.measurement.releases
-        self.progress.note(f"{past.package} {self.release.version}{self._dated}")
-        blank = self._blank()
+        day = releases.day_of(self.release)
+        dated = f" of {day}" if day else " (date unknown)"
+        self.progress.note(f"{past.package} {self.release.version}{dated}")
+        blank = MeasuredVersion(
+            version=self.release.version,
+            released=day,
+            outcome=VersionOutcome.UNFINISHED,
+            yanked=self.release.yanked,
+            runs=tuple(each for each in (self.known.runs if self.known else ()) if each.run_id is not None),
+        )
         with environments(self.measurement.slug) as place:
             cache = place / "cache"
             found = self._stored()
@@ -169,22 +177,6 @@ class _Version:
                 yield begun.model_copy(update={"outcome": VersionOutcome.FAILED_CONFORMANCE, "reason": failed})
                 return
             yield from self._run(source, cache, begun)
-
-    @property
-    def _dated(self) -> str:
-        day = self.measurement.releases.day_of(self.release)
-        return f" of {day}" if day else " (date unknown)"
-
-    def _blank(self) -> MeasuredVersion:
-        day = self.measurement.releases.day_of(self.release)
-        runs = self.known.runs if self.known else ()
-        return MeasuredVersion(
-            version=self.release.version,
-            released=day,
-            outcome=VersionOutcome.UNFINISHED,
-            yanked=self.release.yanked,
-            runs=tuple(each for each in runs if each.run_id is not None),
-        )
 
     def _kept(self, resolution: Resolution, others: dict[str, str], stated: ProductVersion) -> Path:
         """Store the files of the version, and return their folder."""
@@ -270,27 +262,24 @@ class _Version:
         runs = list(begun.runs)
         done = {(each.benchmark, each.protocol, each.tier) for each in runs} if not options.fresh else set()
         todo = [each for each in self.measurement.benchmarks if each not in done]
-        plan = [PlannedRun(source, benchmark, protocol, tier) for benchmark, protocol, tier in todo]
+        plan = [PlannedRun(source, *each) for each in todo]
         for (benchmark, protocol, tier), outcome in zip(todo, run_plan(plan, setting, self.progress), strict=True):
-            made = VersionRun(benchmark=benchmark, protocol=protocol, tier=tier)
+            run_id, reason = None, None
             if outcome.error is not None:
                 if outcome.error.exit_code is ExitCode.BUDGET or is_of_the_machine(outcome.error):
                     raise outcome.error
                 _remove_unfinished(folder)
-                made = made.model_copy(update={"reason": outcome.error.problem})
+                reason = outcome.error.problem
             else:
-                made = made.model_copy(update={"run_id": outcome.folders[-1].path.name})
-            if made.run_id is None or made.run_id not in {each.run_id for each in runs}:
-                runs.append(made)
+                run_id = outcome.folders[-1].path.name
+            if run_id is None or run_id not in {each.run_id for each in runs}:
+                runs.append(VersionRun(benchmark=benchmark, protocol=protocol, tier=tier, run_id=run_id, reason=reason))
             begun = begun.model_copy(update={"runs": tuple(runs)})
             yield begun
-        ran = any(each.run_id for each in runs)
-        yield begun.model_copy(
-            update={
-                "outcome": VersionOutcome.RAN if ran else VersionOutcome.FAILED_RUN,
-                "reason": None if ran else next((each.reason for each in runs), None),
-            }
-        )
+        outcome_of_all, reason = VersionOutcome.RAN, None
+        if not any(each.run_id for each in runs):
+            outcome_of_all, reason = VersionOutcome.FAILED_RUN, next((each.reason for each in runs), None)
+        yield begun.model_copy(update={"outcome": outcome_of_all, "reason": reason})
 
 
 def _stating(measured: MeasuredVersion, stated: ProductVersion) -> MeasuredVersion:

@@ -26,7 +26,13 @@ def export_run(
         raise BadInput(
             f"format '{form.name}' does not support {name}.", remedy=f"It supports {', '.join(form.benchmarks)}."
         )
-    benchmark_session = _benchmark_session(run, data)
+    benchmark_session: BenchmarkSession | None
+    try:
+        benchmark_session = session_of_run(run.run, data)
+    except BadInput:
+        if data is not None:
+            raise
+        benchmark_session = None  # no stored data is available
     whole = run if benchmark_session is None else decoded_run(run, benchmark_session)
     to = to.absolute()
     try:
@@ -35,7 +41,11 @@ def export_run(
             written = write_run(form, whole, benchmark_session, Path(temporary) / to.name)
             targets = {path: to.parent / path.relative_to(temporary) for path in written}
             for target in targets.values():
-                _check_target(target, force)
+                if target.is_dir():
+                    raise BadInput("this is a folder.", where=target, remedy="Name a file with --to.")
+                if target.exists() and not force:
+                    remedy = "Choose another --to, or replace it with --force."
+                    raise BadInput("the file already exists.", where=target, remedy=remedy)
             for path, target in targets.items():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 path.replace(target)
@@ -44,22 +54,3 @@ def export_run(
             f"cannot be written ({error.strerror or error}).", where=to, remedy="Choose another --to."
         ) from None
     return tuple(targets.values())
-
-
-def _benchmark_session(run: RunFolder, data: Path | None) -> BenchmarkSession | None:
-    """Open the benchmark of a run; ``None`` if ``data`` is ``None`` and no stored data is available."""
-    try:
-        return session_of_run(run.run, data)
-    except BadInput:
-        if data is not None:
-            raise
-        return None
-
-
-def _check_target(target: Path, force: bool) -> None:
-    if target.is_dir():
-        raise BadInput("this is a folder.", where=target, remedy="Name a file with --to.")
-    if target.exists() and not force:
-        raise BadInput(
-            "the file already exists.", where=target, remedy="Choose another --to, or replace it with --force."
-        )

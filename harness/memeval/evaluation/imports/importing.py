@@ -1,7 +1,6 @@
 """Import of answers made elsewhere: match them to a benchmark, grade them by its protocol, and seal a run."""
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,26 +10,21 @@ from memeval.benchmarks.base import Parameters
 from memeval.benchmarks.exchange_format import ExchangeFormat, QuestionData
 from memeval.benchmarks.formats.reading import UNKNOWN_SOURCE, AnswerFile, ImportedAnswer, ImportedAnswers
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.judge.grades import cases_of, grade_items
 from memeval.evaluation.judge.judges import ChosenJudge
-from memeval.evaluation.run.models import CALLS, interruptible, models_for
 from memeval.evaluation.run.provenance import harness
 from memeval.evaluation.run.readers import reader_named
-from memeval.evaluation.run.run_folders import finished_runs, start, unfinished_runs
-from memeval.evaluation.run.seal import seal
-from memeval.evaluation.run.verdicts import check_key, judgment_rows, judgments
+from memeval.evaluation.run.regrade import graded_run
+from memeval.evaluation.run.run_folders import finished_runs, unfinished_runs
 from memeval.evaluation.withhold.rows import Rows
 from memeval.exchange.formats import read_answers
-from memeval.execution.journal import Journal, utc_now
 from memeval.execution.progress import Progress
 from memeval.execution.secrets import redact
-from memeval.gateway.record import CallRecord
 from memeval.keys import ItemKey
 from memeval.options import ImportOptions, Origin
 from memeval.records.base import SLUG, SLUG_LENGTH, digest_bytes, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim, ClaimMetric, Imported
-from memeval.records.journal import LogLine, Plan
+from memeval.records.journal import Plan
 from memeval.records.names import looks_like
 from memeval.records.response import Outcome, ReportedUsage, Response, RetrievedItem, Timings
 from memeval.records.run import Inputs, Isolation, SystemIdentity, SystemKind
@@ -96,7 +90,9 @@ def import_file(
     progress = progress or Progress()
     answers = _matched(read_answers(form, file, benchmark_session), benchmark_session, options.origin)
     _refuse_taken(answers, options.results)
-    inputs = _inputs(answers, benchmark_session, judge, form)
+    fixed = benchmark_session.protocol_info.reader
+    track = benchmark_session.track(reader=None if fixed is None else reader_named(fixed), limits=Limits())
+    inputs = Inputs.of(judge.on(track), _system(answers, form), None)
     system_folder = options.results / benchmark_session.benchmark.info.name / answers.slug
     done = [] if options.fresh else finished_runs(system_folder, inputs)
     if done:
@@ -104,28 +100,26 @@ def import_file(
         hint = "" if same else " Its recorded origin differs. Record the new origin with --fresh."
         progress.note(f"{done[-1].path}: reused; the same judge already graded this file.{hint}")
         return done[-1]
-    items, responses = _rows(answers, benchmark_session)
-    with (
-        interruptible(),
-        models_for(options.results, options.models, progress.note, on_disk=judge.model is not None) as models,
-    ):
-        cases = [] if judge.model is None else cases_of(benchmark_session, items, responses)
-        check_key(judge, cases, models)
-        folder = _folder(system_folder, _plan(inputs, answers, benchmark_session, judge, form), options.fresh)
-        with Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:
-            plan = Journal.plan(folder)
-            models.open_run(plan.run_id, own)
-            title = f"judging {answers.slug} by {judge.name}"
-            recorded = judge.recorded(judgments(judge, cases, models, progress, title))
-            rows = Rows(
-                responses=responses,
-                contexts=[],
-                grades=grade_items(benchmark_session, items, responses, recorded),
-                judgments=judgment_rows(recorded, own),
-                prompts=judge.prompt_rows(benchmark_session.benchmark.info.id),
-            )
-            journal.log(LogLine(at=utc_now(), event="imported", detail=f"{len(responses)} answers of {form.name}"))
-            return seal(folder, plan, rows, journal.log_lines, 1, benchmark_session)
+    by_question = {answer.question_id: answer for answer in answers.answers}
+    items = [key for key in benchmark_session.keys if by_question.keys() >= set(key.question_ids)]
+    responses = [
+        _response(by_question[question], key, benchmark_session, answers.imported)
+        for key in items
+        for question in key.question_ids
+    ]
+    plan = Plan(
+        run_id="",
+        started="",
+        inputs=inputs,
+        system=_system(answers, form),
+        redistribution=benchmark_session.benchmark.info.redistribution,
+        isolation=Isolation.ELSEWHERE,
+        harness=harness(inputs.track.benchmark),
+        seeds=judge.seeds,
+        imported=answers.imported,
+    )
+    given, detail = Rows(responses, [], []), f"{len(responses)} answers of {form.name}"
+    return graded_run(plan, given, items, benchmark_session, judge, options, progress, "imported", detail)
 
 
 def _matched(answers: ImportedAnswers, benchmark_session: BenchmarkSession, origin: Origin) -> ImportedAnswers:
@@ -210,14 +204,6 @@ def _listed(name: str) -> str:
     return digest_bytes(name.encode()) if len(_WORD.findall(name)) > MOST_WORDS else visible(name)
 
 
-def _inputs(
-    answers: ImportedAnswers, benchmark_session: BenchmarkSession, judge: ChosenJudge, form: ExchangeFormat
-) -> Inputs:
-    fixed = benchmark_session.protocol_info.reader
-    track = benchmark_session.track(reader=None if fixed is None else reader_named(fixed), limits=Limits())
-    return Inputs.of(judge.on(track), _system(answers, form), None)
-
-
 def _system(answers: ImportedAnswers, form: ExchangeFormat) -> SystemIdentity:
     return SystemIdentity(
         slug=answers.slug,
@@ -231,50 +217,19 @@ def _system(answers: ImportedAnswers, form: ExchangeFormat) -> SystemIdentity:
     )
 
 
-def _plan(
-    inputs: Inputs,
-    answers: ImportedAnswers,
-    benchmark_session: BenchmarkSession,
-    judge: ChosenJudge,
-    form: ExchangeFormat,
-) -> Plan:
-    return Plan(
-        run_id="",
-        started="",
-        inputs=inputs,
-        system=_system(answers, form),
-        redistribution=benchmark_session.benchmark.info.redistribution,
-        isolation=Isolation.ELSEWHERE,
-        harness=harness(inputs.track.benchmark),
-        seeds=judge.seeds,
-        imported=answers.imported,
-    )
-
-
-def _folder(system_folder: Path, plan: Plan, fresh: bool) -> Path:
-    interrupted = [
-        folder
-        for folder, other in unfinished_runs(system_folder).items()
-        if other.imported == plan.imported and other.inputs.fingerprint == plan.inputs.fingerprint
-    ]
-    return interrupted[-1] if interrupted and not fresh else start(system_folder, plan)
-
-
-def _rows(answers: ImportedAnswers, benchmark_session: BenchmarkSession) -> tuple[list[ItemKey], list[Response]]:
-    """Return the items whose questions all have answers, in plan order, and their responses."""
-    by_question = {answer.question_id: answer for answer in answers.answers}
-    items = [key for key in benchmark_session.keys if all(question in by_question for question in key.question_ids)]
-    return items, [
-        _response(by_question[question], key, benchmark_session, answers.imported)
-        for key in items
-        for question in key.question_ids
-    ]
-
-
 def _response(
     answer: ImportedAnswer, key: ItemKey, benchmark_session: BenchmarkSession, imported: Imported
 ) -> Response:
     outcome = Outcome.OK if answer.text.strip() else Outcome.EMPTY
+    items = None
+    if answer.sources is not None:
+        # Sources unknown to the benchmark stay marked as unknown.
+        ordinals = benchmark_session.dataset.ordinals(key.scenario_id)
+        named = (ordinals.get(source, UNKNOWN_SOURCE + source) for source in answer.sources)
+        items = tuple(RetrievedItem(source_ids=(each,)) for each in named)
+    usage = ReportedUsage(
+        prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens, cost_usd=answer.cost_usd
+    )
     return Response(
         item_id=key.item_id,
         scenario_id=key.scenario_id,
@@ -282,23 +237,8 @@ def _response(
         outcome=Outcome.ADAPTER_ERROR if answer.error is not None else outcome,
         answer="" if answer.error is not None else answer.text,
         error=None if answer.error is None else redact(answer.error),
-        items=None if answer.sources is None else tuple(_items(answer.sources, key, benchmark_session)),
+        items=items,
         reported_tokens=answer.reported_tokens,
-        usage=_usage(answer),
+        usage=None if usage == ReportedUsage() else usage,
         timings=Timings(started=imported.made_at or "", ask_seconds=answer.seconds),
-    )
-
-
-def _items(sources: Sequence[str], key: ItemKey, benchmark_session: BenchmarkSession) -> Iterator[RetrievedItem]:
-    """Yield the retrieved items with memeval's ordinals; sources unknown to the benchmark stay marked as unknown."""
-    ordinals = benchmark_session.dataset.ordinals(key.scenario_id)
-    for source in sources:
-        yield RetrievedItem(source_ids=(ordinals.get(source, UNKNOWN_SOURCE + source),))
-
-
-def _usage(answer: ImportedAnswer) -> ReportedUsage | None:
-    if (answer.prompt_tokens, answer.completion_tokens, answer.cost_usd) == (None, None, None):
-        return None
-    return ReportedUsage(
-        prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens, cost_usd=answer.cost_usd
     )

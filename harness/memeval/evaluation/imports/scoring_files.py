@@ -1,6 +1,6 @@
 """Scores a file of answers or rankings, without an adapter and without storing a run."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memeval.benchmarks.formats.reading import UNKNOWN_SOURCE, ImportedAnswer, ImportedAnswers
@@ -51,9 +51,9 @@ def score_answers(answers: ImportedAnswers, session: BenchmarkSession) -> FileSc
     or the other way round.
     """
     given = {answer.question_id: answer for answer in answers.answers}
-    layout = [plan for plan in session.benchmark.plan(session.keys, session.protocol, session.tier) if plan.weight]
-    by_category = {plan.name: [key for key in session.keys if key.category == plan.name] for plan in layout}
-    keys = [key for members in by_category.values() for key in members]
+    plans = [plan for plan in session.benchmark.plan(session.keys, session.protocol, session.tier) if plan.weight]
+    groups = [[key for key in session.keys if key.category == plan.name] for plan in plans]
+    keys = [key for members in groups for key in members]
     planned = [question for key in keys for question in key.question_ids]
     present = [key for key in keys if given.keys() >= set(key.question_ids)]
     where = answers.imported.file
@@ -70,7 +70,10 @@ def score_answers(answers: ImportedAnswers, session: BenchmarkSession) -> FileSc
     responses = [_response(session, key, given[question]) for key in present for question in key.question_ids]
     grades = {grade.item_id: grade for grade in grade_items(session, present, responses, RulesJudge())}
     credits = {key.item_id: (headline(grades[key.item_id]) or 0.0) for key in present}
-    weights = tuple(plan.weight for plan in layout)
+    clusters = tuple(tuple(key.cluster for key in members) for members in groups)
+    layout = Layout(weights=tuple(plan.weight for plan in plans), clusters=clusters)
+    retrieved = (source for response in responses for item in response.items or () for source in item.source_ids)
+    sources = (each for each in retrieved if each.startswith(UNKNOWN_SOURCE))
     values = {"score": credits}
     if ranked:
         values |= _ranked(session, {response.item_id: response for response in responses}, present)
@@ -82,27 +85,16 @@ def score_answers(answers: ImportedAnswers, session: BenchmarkSession) -> FileSc
         planned=len(planned),
         missing=tuple(question for question in planned if question not in given),
         unknown=tuple(sorted(given.keys() - set(planned))),
-        unknown_sources=_unknown_sources(responses),
-        scores={name: _estimate(by_category, weights, earned) for name, earned in values.items()},
+        unknown_sources=tuple(sorted({each.removeprefix(UNKNOWN_SOURCE) for each in sources})),
+        scores={
+            name: composite_interval(layout, [[earned.get(key.item_id, 0.0) for key in members] for members in groups])
+            for name, earned in values.items()
+        },
         categories={
-            name: sum(credits.get(key.item_id, 0.0) for key in members) / len(members)
-            for name, members in by_category.items()
+            plan.name: sum(credits.get(key.item_id, 0.0) for key in members) / len(members)
+            for plan, members in zip(plans, groups, strict=True)
         },
     )
-
-
-def _unknown_sources(responses: Iterable[Response]) -> tuple[str, ...]:
-    sources = (source for response in responses for item in response.items or () for source in item.source_ids)
-    return tuple(sorted({each.removeprefix(UNKNOWN_SOURCE) for each in sources if each.startswith(UNKNOWN_SOURCE)}))
-
-
-def _estimate(
-    by_category: Mapping[str, Sequence[ItemKey]], weights: tuple[float, ...], earned: Mapping[str, float]
-) -> CompositeEstimate:
-    """Return a weighted mean over all planned items; an item without a value counts 0."""
-    groups = by_category.values()
-    layout = Layout(weights=weights, clusters=tuple(tuple(key.cluster for key in members) for members in groups))
-    return composite_interval(layout, [[earned.get(key.item_id, 0.0) for key in members] for members in groups])
 
 
 def _ranked(

@@ -50,24 +50,18 @@ class TaskData:
 
         Raises ``BadInput`` if the benchmark, the protocol or the tier does not exist, or its data is not there.
         """
-        session = BenchmarkSession.open(
-            find(benchmark),
-            None if path is None else Path(path),
-            protocol=protocol or answered_protocol(find(benchmark).info),
-            tier=tier,
-        )
+        session = _opened(benchmark, path, protocol or answered_protocol(find(benchmark).info), tier)
         return cls(session.benchmark.info.id, session.protocol, session.tier, path)
 
     @property
     def session(self) -> BenchmarkSession:
         """The data, which is opened once."""
-        return _opened(self)
+        return _opened(self.benchmark, self.path, self.protocol, self.tier)
 
 
 @cache
-def _opened(data: TaskData) -> BenchmarkSession:
-    path = None if data.path is None else Path(data.path)
-    return BenchmarkSession.open(find(data.benchmark), path, protocol=data.protocol, tier=data.tier)
+def _opened(benchmark: str, path: str | None, protocol: str, tier: str | None) -> BenchmarkSession:
+    return BenchmarkSession.open(find(benchmark), None if path is None else Path(path), protocol=protocol, tier=tier)
 
 
 @cache
@@ -130,9 +124,7 @@ def answer_scenario(data: TaskData, source: SystemSource, reader: str | None, it
             adapter = start_system(prepared.source, instance.process)
             chosen = _reader(session, reader, adapter.capabilities, source.slug, limits)
             items = session.protocol_info.search_items or limits.search_items
-            runner = ScenarioRunner(
-                instance.process, chosen, items, lambda *event: None, lambda: False, endpoint=instance.endpoint
-            )
+            runner = ScenarioRunner(instance.process, chosen, items, endpoint=instance.endpoint)
             for work in session.works(keys, source.view, {}):
                 for finished in runner.run(work):
                     for item in finished.items:

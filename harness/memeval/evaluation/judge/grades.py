@@ -31,8 +31,10 @@ class StoredTexts:
     def __init__(self, benchmark_session: BenchmarkSession, contexts: Contexts) -> None:
         self._contexts = contexts
         # Of functions, not of methods: the contexts of a run are many, and nothing may hold them in a circle.
-        self._turns = lru_cache(OPEN_AT_ONCE)(partial(_turns, benchmark_session))
-        self._text = lru_cache(OPEN_AT_ONCE)(partial(_stored_text, contexts, self._turns))
+        turns = self._turns = lru_cache(OPEN_AT_ONCE)(partial(_turns, benchmark_session))
+        self._text = lru_cache(OPEN_AT_ONCE)(
+            lambda scenario, digest: _text(contexts.of_scenario(scenario)[digest], turns)
+        )
 
     def context(self, response: Response) -> str | None:
         """Return the text of a response's context; ``None`` if it has none, or if turns or context are missing."""
@@ -47,10 +49,6 @@ class StoredTexts:
 def _turns(benchmark_session: BenchmarkSession, scenario_id: str) -> TurnTexts | None:
     scenario = benchmark_session.scenarios.get(scenario_id)
     return None if scenario is None else texts_of(scenario)
-
-
-def _stored_text(contexts: Contexts, turns_of: TurnsOf, scenario_id: str, digest: str) -> str | None:
-    return _text(contexts.of_scenario(scenario_id)[digest], turns_of)
 
 
 def _text(context: Context, turns_of: TurnsOf) -> str | None:

@@ -96,7 +96,8 @@ def choose_judge(named: str, label: str | None = None, prompts: Path | None = No
         url = address_of(model, setup)
     else:
         url = endpoint_for(Caller.JUDGE, needs_key=False).url
-    judge = ModelJudge(model, url, None if prompts is None else prompts_in(prompts, _packages()), setup=setup)
+    packages = {benchmark.prompts for benchmark in all_benchmarks()}
+    judge = ModelJudge(model, url, None if prompts is None else prompts_in(prompts, packages), setup=setup)
     if label is not None and not (label.strip() and label.isprintable()):
         raise BadInput("--judge-label is blank or has unprintable characters.", remedy="Name who serves the model.")
     if label is None and not judge.is_local and not is_makers(url, judge.model):
@@ -138,7 +139,3 @@ def judged_graders(track: Track) -> frozenset[str]:
         return graders & find(track.benchmark).judged_graders()
     except BadInput:
         return graders
-
-
-def _packages() -> set[str]:
-    return {benchmark.prompts for benchmark in all_benchmarks()}

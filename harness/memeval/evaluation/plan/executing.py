@@ -211,20 +211,17 @@ class _Opened:
         if self._found is None or key != self._key:
             self._found = None  # the data of the run before is no longer needed
             try:
-                self._found = self._open(planned)
+                self._found = BenchmarkSession.open(
+                    find(planned.benchmark),
+                    planned.data,
+                    planned.parameters,
+                    protocol=planned.protocol or self._options.protocol,
+                    tier=planned.tier or self._options.tier,
+                    errata=self._options.errata,
+                )
             except MemevalError as error:
                 self._found = error
             self._key = key
         if isinstance(self._found, MemevalError):
             raise self._found
         return self._found
-
-    def _open(self, planned: PlannedRun) -> BenchmarkSession:
-        return BenchmarkSession.open(
-            find(planned.benchmark),
-            planned.data,
-            planned.parameters,
-            protocol=planned.protocol or self._options.protocol,
-            tier=planned.tier or self._options.tier,
-            errata=self._options.errata,
-        )

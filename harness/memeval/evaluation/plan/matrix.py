@@ -114,11 +114,15 @@ def matrix_of(plan: MatrixPlan, outcomes: Sequence[CellOutcome], results: Path) 
 
 
 def _cell(outcome: CellOutcome, results: Path, metrics: Mapping[str, MetricInfo]) -> MatrixCell:
-    cell = MatrixCell(benchmark=outcome.benchmark, reader=outcome.reader, system=outcome.system, state=CellState.FAILED)
     if outcome.folder is None:
-        state = CellState.NOT_APPLICABLE if isinstance(outcome.error, NotApplicable) else CellState.FAILED
-        return cell.model_copy(
-            update={"state": state, "reason": None if outcome.error is None else _reason(outcome.error)}
+        error = outcome.error
+        return MatrixCell(
+            benchmark=outcome.benchmark,
+            reader=outcome.reader,
+            system=outcome.system,
+            state=CellState.NOT_APPLICABLE if isinstance(error, NotApplicable) else CellState.FAILED,
+            # Without the paths of this machine.
+            reason=None if error is None else " ".join(filter(None, (error.problem, error.remedy))),
         )
     run = outcome.folder.run
     return MatrixCell(
@@ -143,11 +147,6 @@ def _cell(outcome: CellOutcome, results: Path, metrics: Mapping[str, MetricInfo]
         metrics=_means(outcome.folder, metrics),
         figures=_figures(outcome.folder),
     )
-
-
-def _reason(error: MemevalError) -> str:
-    """Return the text of an error without paths of this machine."""
-    return error.problem if error.remedy is None else f"{error.problem} {error.remedy}"
 
 
 def _means(folder: RunFolder, metrics: Mapping[str, MetricInfo]) -> dict[str, float | None]:

@@ -59,22 +59,13 @@ def planned_runs(path: Path, submissions: Path = SUBMISSIONS) -> list[PlannedRun
         protocols, tiers = group.protocols or (info.protocols[0].name,), group.tiers or (info.tiers[0].name,)
         for protocol, tier, source in product(protocols, tiers, sources):
             for reader in readers_for(source, info, protocol, group.readers or file.plan.readers):
-                run = _planned(group, info, source, protocol, tier, reader)
+                data, parameters = None if group.file is None else Path(group.file), group.parameters or None
+                run = PlannedRun(source, info.id, protocol, tier, reader, data, parameters, named=False)
                 if runs.setdefault((*run.track, run.slug, reader), run) is not run:
-                    problem, remedy = (
-                        f"the run '{run}' occurs twice.",
-                        "Name each system once for each protocol and tier.",
-                    )
-                    file.problem(("groups", number, "systems"), problem, remedy)
+                    remedy = "Name each system once for each protocol and tier."
+                    file.problem(("groups", number, "systems"), f"the run '{run}' occurs twice.", remedy)
     file.check()
     return list(runs.values())
-
-
-def _planned(
-    group: PlanGroup, info: BenchmarkInfo, source: SystemSource, protocol: str, tier: str, reader: str | None
-) -> PlannedRun:
-    data = None if group.file is None else Path(group.file)
-    return PlannedRun(source, info.id, protocol, tier, reader, data, group.parameters or None, named=False)
 
 
 def matrix_files(path: Path) -> list[Path]:

@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.models import Models
@@ -12,7 +11,7 @@ from memeval.evaluation.run.runtime import NewInstance, system_instances
 from memeval.execution.preparation import prepare
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.setup import SystemSetup
-from memeval.execution.steps import FinishedItems, ScenarioWork, SystemInstance
+from memeval.execution.steps import FinishedItems, ScenarioWork
 from memeval.keys import ItemKey
 from memeval.reading import Reader
 from memeval.records.beside import BesideTimes, PairedSeconds
@@ -31,12 +30,6 @@ MOST_QUESTIONS = 40
 
 LEAST_QUESTIONS = 20
 """The shortest conversation with this many questions is measured, or else the one with most questions."""
-
-
-@dataclass(frozen=True)
-class Seconds:
-    ingest: float
-    search: float
 
 
 def times_beside(
@@ -61,20 +54,23 @@ def times_beside(
         return None
     work = _conversation(benchmark_session, items)
     control = prepare(control_source(all_controls()[CONTROL]), setup, note)
-    found: list[tuple[Seconds, Seconds]] = []
+    ingest: list[PairedSeconds] = []
+    search: list[PairedSeconds] = []
     fastest: tuple[dict[str, float], dict[str, float]] = {}, {}
     with system_instances(control, limits, models) as new_control, ExitStack() as stack:
         runners = []
         for instance in (new_instance(_ignored), new_control(_ignored)):
             stack.enter_context(closing(instance.process))
-            runners.append(_runner(instance, reader, limits))
+            process, search_items = instance.process, limits.search_items
+            runners.append(ScenarioRunner(process, reader, search_items, endpoint=instance.endpoint))
         for number in range(1 + repeats):
             rows = _in_turns(runners, work, first=number % 2)
             if any(row.outcome.is_error for each in rows for row in each):
                 note(f"No times beside {CONTROL}: a question of the measured conversation failed.")
                 return None
             if number:  # the first time, both load what they need
-                found.append((_seconds(rows[0]), _seconds(rows[1])))
+                ingest.append(_pair(*map(_ingest_seconds, rows)))
+                search.append(_pair(*(sum(map(_search_seconds, each)) for each in rows)))
                 for shortest, responses in zip(fastest, rows, strict=True):
                     for row in responses:
                         shortest[row.question_id] = min(shortest.get(row.question_id, math.inf), _search_seconds(row))
@@ -82,8 +78,8 @@ def times_beside(
         control=CONTROL,
         sessions=sum(isinstance(step, Ingest | Retain) for step in work.scenario.steps),
         questions=sum(len(questions) for questions in work.items.values()),
-        ingest=tuple(_pair(one.ingest, two.ingest) for one, two in found),
-        search=tuple(_pair(one.search, two.search) for one, two in found),
+        ingest=tuple(ingest),
+        search=tuple(search),
         fastest=tuple(_pair(seconds, fastest[1][question]) for question, seconds in fastest[0].items()),
     )
 
@@ -102,12 +98,6 @@ def _conversation(benchmark_session: BenchmarkSession, items: Sequence[ItemKey])
     return benchmark_session.works(wanted, View.ALL, {})[0]
 
 
-def _runner(instance: SystemInstance, reader: Reader, limits: Limits) -> ScenarioRunner:
-    return ScenarioRunner(
-        instance.process, reader, limits.search_items, lambda *_about: None, lambda: False, instance.endpoint
-    )
-
-
 def _in_turns(runners: Sequence[ScenarioRunner], work: ScenarioWork, first: int) -> list[list[Response]]:
     """Run a conversation through both, item by item in turns; return their responses."""
     rows: list[list[Response]] = [[], []]
@@ -122,12 +112,9 @@ def _in_turns(runners: Sequence[ScenarioRunner], work: ScenarioWork, first: int)
     return rows
 
 
-def _seconds(rows: Sequence[Response]) -> Seconds:
+def _ingest_seconds(rows: Sequence[Response]) -> float:
     times = [row.timings for row in rows]
-    return Seconds(
-        ingest=sum((each.take_in_seconds or 0.0) + (each.settle_seconds or 0.0) for each in times),
-        search=sum(map(_search_seconds, rows)),
-    )
+    return sum((each.take_in_seconds or 0.0) + (each.settle_seconds or 0.0) for each in times)
 
 
 def _search_seconds(row: Response) -> float:

@@ -1,13 +1,14 @@
 """Estimates the model calls, tokens, dollars and hours of a run, without a model call."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import groupby
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.grades import is_done
-from memeval.evaluation.run.models import RECORD, decoded_options, models_for
-from memeval.evaluation.run.running import judge_for, with_reader_limit
+from memeval.evaluation.run.models import RECORD, models_for
+from memeval.evaluation.run.running import settled
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.execution.model_reader import MAX_TOKENS as READER_ANSWER_TOKENS
 from memeval.execution.model_reader import PREFIXES, ModelReader
@@ -95,21 +96,15 @@ def estimate_run(source: SystemSource, benchmark_session: BenchmarkSession, opti
     counts as a hundred tokens. The rare second request after an unparsable judge reply is not included. Raises
     ``BadInput`` if an option names nothing that exists.
     """
-    options = replace(options, models=decoded_options(options.models, benchmark_session))
-    options = with_reader_limit(options)
-    judge = judge_for(options)
+    options, judge = settled(options, benchmark_session)
     items = benchmark_session.selected(options.limit)
     latest = _latest(source, benchmark_session, options)
     earlier = None if latest is None else decoded_run(latest, benchmark_session)
-    parts = []
+    parts, reader_name = [], options.reader or ""
     with models_for(options.results, options.models, on_disk=(options.results / RECORD).exists()) as models:
-        if (options.reader or "").startswith(PREFIXES):
-            reader = ModelReader(
-                str(options.reader),
-                models.endpoint(Caller.READER, str(options.reader)),
-                models.gateway,
-                options.limits.reader_tokens,
-            )
+        if reader_name.startswith(PREFIXES):
+            endpoint = models.endpoint(Caller.READER, reader_name)
+            reader = ModelReader(reader_name, endpoint, models.gateway, options.limits.reader_tokens)
             parts.append(_reading(benchmark_session, items, reader, options, earlier))
         if judge.model is not None:
             parts.append(_judging(benchmark_session, items, judge.model, options, earlier, models.shared))
@@ -184,15 +179,13 @@ def _reading(
     earlier: RunFolder | None,
 ) -> EstimatePart:
     requests = []
-    opened: tuple[str, str] | None = None
-    for item in items:
-        scenario = benchmark_session.scenarios[item.scenario_id]
-        if opened is None or opened[0] != item.scenario_id:
-            opened = item.scenario_id, reader.bounded([_beginning(scenario, options.limits.reader_tokens)]).text
+    for scenario_id, same in groupby(items, key=lambda item: item.scenario_id):
+        scenario, wanted = benchmark_session.scenarios[scenario_id], {each for key in same for each in key.question_ids}
+        context = reader.bounded([_beginning(scenario, options.limits.reader_tokens)]).text
         requests += [
-            reader.request(ask.question, ask.timestamp, opened[1])
+            reader.request(ask.question, ask.timestamp, context)
             for ask in scenario.questions()
-            if ask.question_id in item.question_ids
+            if ask.question_id in wanted
         ]
     return _part(Phase.READ, reader.model, requests, len(requests), options.models.model_concurrency, earlier)
 

@@ -246,20 +246,14 @@ def _responses(
     progress: Progress,
 ) -> Iterator[Response]:
     limits = benchmark_session.track(reader=reader, limits=options.limits).limits
-    runner = ScenarioRunner(
-        live, reader, limits.search_items, lambda _, detail, __: events.append(detail), lambda: False
-    )
-    progress.start(
-        f"{live.start().class_name} on {benchmark_session.benchmark.info.id}", len(benchmark_session.keys), 0
-    )
-    try:
+    runner = ScenarioRunner(live, reader, limits.search_items, lambda _, detail, __: events.append(detail))
+    title = f"{live.start().class_name} on {benchmark_session.benchmark.info.id}"
+    with progress.stage(title, len(benchmark_session.keys)):
         for work in benchmark_session.works(benchmark_session.keys, View.ALL, {}):
             renamed = ScenarioWork(banks.renamed(work.scenario), work.items, work.attempt)
             for finished in runner.run(renamed):
                 progress.advance(len(finished.items), sum(row.outcome.is_error for row in finished.responses))
                 yield from finished.responses
-    finally:
-        progress.stop()
 
 
 def _grades(

@@ -5,16 +5,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
 from types import FrameType
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.execution.journal import utc_now
+from memeval.execution.progress import Progress
 from memeval.execution.secrets import redact
 from memeval.gateway.budget import Budget
 from memeval.gateway.endpoints import Endpoint, endpoint_for
@@ -32,16 +32,6 @@ RECORD = Path(".record") / "calls.jsonl"
 
 CALLS = "calls.jsonl"
 """The journal's file of a run's own calls: its system's calls, and failed calls of its reader and judge."""
-
-
-def decoded_options(options: ModelOptions, benchmark_session: BenchmarkSession) -> ModelOptions:
-    """Return the options with the replayed run decoded.
-
-    Raises ``BadInput`` if the replayed run used other data, and its text is withheld.
-    """
-    return (
-        options if options.replay is None else replace(options, replay=decoded_run(options.replay, benchmark_session))
-    )
 
 
 @dataclass(frozen=True)
@@ -75,7 +65,7 @@ class Models:
             return self.local.endpoint(model) if is_local(model) else endpoint_for(caller, needs_key=False)
         urls = {call.request.endpoint: None for call in recorded_calls(self.replay) if call.caller is caller}
         name = model.partition("@")[0]
-        fitting = (url for url in urls if is_local(url) == is_local(name) and (not is_local(name) or _names(url, name)))
+        fitting = (url for url in urls if (url.rpartition("/")[0] == name if is_local(name) else not is_local(url)))
         url = next(fitting, None)
         if url is None:
             url = name if is_local(name) else endpoint_for(caller, needs_key=False).url
@@ -94,6 +84,11 @@ class Models:
     def spent(self) -> tuple[float | None, int, int]:
         """Return US dollars spent, number of calls made, and number of calls answered from the record."""
         return self.gateway.spent_usd, self.gateway.made, self.gateway.cached
+
+    def advance(self, progress: Progress) -> None:
+        """Show that one more answer has its call."""
+        progress.spend(*self.spent())
+        progress.advance(1, 0)
 
     def open_run(self, run_id: str, own: CallRecord) -> None:
         """Assign all later calls to this run, and count what it spent before an interruption.
@@ -123,11 +118,6 @@ class LocalModels:
         return Endpoint(address_of(model.name, setup), server=self._servers[model.name], setup=setup)
 
 
-def _names(url: str, name: str) -> bool:
-    """Return whether an address in a record is that of a model on this machine."""
-    return url.rpartition("/")[0] == name
-
-
 @contextmanager
 def models_for(
     results: Path, options: ModelOptions, note: Callable[[str], None] | None = None, *, on_disk: bool = True
@@ -155,7 +145,7 @@ def models_for(
             ),
             budget,
             replay=replay,
-            note=note or _print_to_stderr,
+            note=note or partial(print, file=sys.stderr),
         )
         local = LocalModels(stack)
         yield Models(stack.enter_context(gateway), shared, budget, options.replay, local)
@@ -163,10 +153,6 @@ def models_for(
 
 def recorded_calls(folder: RunFolder) -> list[Call]:
     return [*folder.judgments(), *folder.calls()]
-
-
-def _print_to_stderr(sentence: str) -> None:
-    print(sentence, file=sys.stderr)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from memeval.archive.sources import keep_source
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.grades import cases_of, grade_items, is_done
 from memeval.evaluation.judge.judges import ChosenJudge, choose_judge, judge_of
-from memeval.evaluation.run.models import CALLS, Models, decoded_options, interruptible, models_for
+from memeval.evaluation.run.models import CALLS, Models, interruptible, models_for
 from memeval.evaluation.run.on_cluster import Cluster, RunOnNodes, cluster_executor, cluster_of
 from memeval.evaluation.run.provenance import harness
 from memeval.evaluation.run.readers import choose_reader, protocols_for
@@ -40,8 +40,7 @@ from memeval.records.beside import BesideTimes
 from memeval.records.call import Caller, Prompt
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.records.journal import LogLine, Plan
-from memeval.records.response import Response
-from memeval.records.run import Inputs, SystemKind
+from memeval.records.run import Inputs, SystemIdentity, SystemKind
 from memeval.systems.child import HASH_SEED
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.source import SystemSource, start_system
@@ -52,20 +51,13 @@ def run_system(
 ) -> RunFolder:
     """Run a system on a benchmark, or return the finished run with the same inputs.
 
-    Returns:
-        The sealed run.
-
-    Raises:
-        BadInput: an option names nothing that exists, the adapter does not load, or an unfinished run of this system
-            has other inputs.
-        StoppedEarly: the first items all failed with the same error. The same call with ``retry_errors`` resumes.
-        GatewayStopped: a model's endpoint or key failed, or a budget is spent. The same call resumes.
-        KeyboardInterrupt: interrupted. Finished items are on disk, and the same call resumes.
+    Raises ``BadInput`` if an option names nothing that exists, the adapter does not load, or an unfinished run of this
+    system has other inputs. Raises ``StoppedEarly`` if the first items all failed with the same error; the same call
+    with ``retry_errors`` resumes. Raises ``GatewayStopped`` if a model's endpoint or key failed, or a budget is spent,
+    and ``KeyboardInterrupt`` if interrupted: finished items are on disk, and the same call resumes.
     """
     progress = progress or Progress()
-    options = replace(options, models=decoded_options(options.models, benchmark_session))
-    options = with_reader_limit(options)
-    judge = judge_for(options)
+    options, judge = settled(options, benchmark_session)
     if not benchmark_session.dataset.runnable:
         raise BadInput(
             "this data has questions and answers, but no histories to ingest. It only grades answers made elsewhere.",
@@ -74,9 +66,11 @@ def run_system(
     if warning := disk_space_warning(benchmark_session.dataset.history_bytes, options.concurrency):
         progress.note(warning)
     prepared = prepare(source, options.setup, progress.note, hidden=(options.results,))
+    replay = options.models.replay
     if any(map(is_local, source.declared_models)):
-        prepared = replace(prepared, models=models_named(source.declared_models, options.models.replay))
-    if options.models.replay is not None and prepared.hosts:
+        named = _with_setup(source.declared_models) if replay is None else replay.run.system.declared_models
+        prepared = replace(prepared, models=named)
+    if replay is not None and prepared.hosts:
         raise BadInput(
             f"'{source.slug}' uses its own hosts, and their replies are not recorded.",
             remedy="Run it without --replay.",
@@ -91,10 +85,11 @@ def run_system(
         # What the adapter can do decides the reader, and so the track. Later, this instance runs scenarios too.
         first = new_instance(lambda line: None)
         with closing(first.process):
+            adapter = start_system(prepared.source, first.process)
             setting = _Setting(
                 unprepared=source,
                 prepared=prepared,
-                adapter=start_system(prepared.source, first.process),
+                adapter=adapter,
                 first=first,
                 new_instance=new_instance,
                 cluster=cluster,
@@ -105,7 +100,11 @@ def run_system(
                 traffic=traffic,
                 progress=progress,
             )
-            _check_conformance(setting)
+            is_checked = prepared.source.kind is SystemKind.SUBMISSION and prepared.pays
+            if is_checked and replay is None and not options.skip_conformance:
+                from memeval.evaluation.run.conforming import require_conformance
+
+                require_conformance(prepared, adapter, options.results, progress, options.models, options.limits)
             return _run(setting)
 
 
@@ -134,13 +133,11 @@ class _Setting:
         return self.prepared.source
 
 
-def models_named(declared: Sequence[str], replay: RunFolder | None) -> tuple[str, ...]:
+def _with_setup(declared: Sequence[str]) -> tuple[str, ...]:
     """Return a system's models, those on this machine with their setup, which decides their answers.
 
-    A replay has those of its run. Raises ``BadInput`` if there is no such model.
+    Raises ``BadInput`` if there is no such model.
     """
-    if replay is not None:
-        return replay.run.system.declared_models
     names = (name.removeprefix(PREFIX) for name in declared)
     return tuple(
         address_of(find_model(name).name, setup_of(name)) if is_local(each) else each
@@ -148,45 +145,25 @@ def models_named(declared: Sequence[str], replay: RunFolder | None) -> tuple[str
     )
 
 
-def with_reader_limit(options: RunOptions) -> RunOptions:
-    """Return options with the limit of context of a reader on this machine; it computes a long one for minutes.
+def settled(options: RunOptions, benchmark_session: BenchmarkSession) -> tuple[RunOptions, ChosenJudge]:
+    """Check the options, and return them with a replayed run decoded and the reader's limit of context; and the judge.
 
-    A replay keeps the limit of its run. Raises ``BadInput`` if there is no such model.
+    A reader on this machine has a limit of its own, since it computes a long context for minutes. A replay keeps judge
+    and limit of its run. Raises ``BadInput`` if a number is too small, judge or model do not exist, or the replayed run
+    used other data and its text is withheld.
     """
     replay = options.models.replay
     name = options.reader or (None if replay is None else replay.run.track.reader)
-    if not is_local(name):
-        return options
-    tokens = (
-        find_model(str(name).partition("@")[0]).reader_tokens
-        if replay is None
-        else replay.run.track.limits.reader_tokens
-    )
-    return replace(options, limits=options.limits.model_copy(update={"reader_tokens": tokens}))
-
-
-def judge_for(options: RunOptions) -> ChosenJudge:
-    """Check the numbers of the options, and return the judge.
-
-    Raises ``BadInput`` if a number is too small, or the judge does not exist.
-    """
+    if replay is not None:
+        replay = decoded_run(replay, benchmark_session)
+        options = replace(options, models=replace(options.models, replay=replay))
+    if name is not None and is_local(name):
+        own = find_model(name.partition("@")[0]) if replay is None else replay.run.track.limits
+        options = replace(options, limits=options.limits.model_copy(update={"reader_tokens": own.reader_tokens}))
     options.check()
-    replay = options.models.replay
     if replay is not None and options.judge is None:
-        return judge_of(replay.run.track, replay.prompts())
-    return choose_judge(options.judge or RulesJudge.name, options.judge_label, options.prompts)
-
-
-def _check_conformance(setting: _Setting) -> None:
-    """Raise ``BadInput`` if a submission that can cost money fails the conformance check."""
-    options, prepared = setting.options, setting.prepared
-    is_submission = prepared.source.kind is SystemKind.SUBMISSION
-    if not options.skip_conformance and is_submission and prepared.pays and options.models.replay is None:
-        from memeval.evaluation.run.conforming import require_conformance
-
-        require_conformance(
-            prepared, setting.adapter, options.results, setting.progress, options.models, options.limits
-        )
+        return options, judge_of(replay.run.track, replay.prompts())
+    return options, choose_judge(options.judge or RulesJudge.name, options.judge_label, options.prompts)
 
 
 def _require_isolation(setting: _Setting) -> None:
@@ -203,7 +180,9 @@ def _run(setting: _Setting) -> RunFolder:
     options, benchmark_session, progress = setting.options, setting.benchmark_session, setting.progress
     source = setting.source
     reader = _reader(setting)
-    inputs = _inputs(setting, reader)
+    identity = setting.prepared.identity(setting.adapter)
+    track = setting.judge.on(benchmark_session.track(reader=reader, limits=options.limits))
+    inputs = Inputs.of(track, identity, options.limit)
     system_folder = options.results / benchmark_session.benchmark.info.name / source.slug
     folder, retried = None, None
     if not options.fresh:
@@ -218,10 +197,14 @@ def _run(setting: _Setting) -> RunFolder:
         # The journal is still there if the process was killed after it wrote run.json.
         shutil.rmtree(folder / "journal", ignore_errors=True)
         return RunFolder(folder)
-    setting.models.check_keys(_callers(setting.judge, reader))
+    uses_key = {
+        Caller.JUDGE: setting.judge.model is not None and not setting.judge.model.is_local,
+        Caller.READER: isinstance(reader, ModelReader) and not is_local(reader.name),
+    }
+    setting.models.check_keys(caller for caller, uses in uses_key.items() if uses)
     if folder is None:
         _require_isolation(setting)
-        folder = start(system_folder, _plan(setting, inputs, reader, retried))
+        folder = start(system_folder, _plan(setting, inputs, identity, reader, retried))
     if reason := keep_source(options.results, source):
         progress.note(f"The files of {source.slug} are not stored with the run: {reason}.")
     items = benchmark_session.selected(options.limit)
@@ -247,16 +230,8 @@ def _beside(setting: _Setting, items: Sequence[ItemKey], reader: Reader | None) 
         return None
     from memeval.evaluation.run.beside import times_beside
 
-    return times_beside(
-        setting.new_instance,
-        setting.benchmark_session,
-        items,
-        reader,
-        options.limits,
-        options.setup,
-        setting.models,
-        setting.progress.note,
-    )
+    new_instance, session, note = setting.new_instance, setting.benchmark_session, setting.progress.note
+    return times_beside(new_instance, session, items, reader, options.limits, options.setup, setting.models, note)
 
 
 def _answer_items(
@@ -305,30 +280,12 @@ def _executor(setting: _Setting, reader: Reader | None, search_items: int) -> Ex
     if reader is not None and is_local(reader.name):
         readings = 1  # it answers one request at a time, and a time of reading has no queue in it
     if setting.cluster is None:
-        return LocalExecutor(
-            setting.first,
-            setting.new_instance,
-            reader,
-            search_items,
-            options.concurrency,
-            check=check,
-            readings=readings,
-        )
-    return cluster_executor(
-        setting.cluster,
-        RunOnNodes(
-            setting.unprepared,
-            setting.prepared,
-            setting.adapter,
-            options.limits,
-            reader,
-            search_items,
-            options.concurrency,
-        ),
-        setting.progress.note,
-        setting.models,
-        readings,
-    )
+        first, concurrency = setting.first, options.concurrency
+        new_instance = setting.new_instance
+        return LocalExecutor(first, new_instance, reader, search_items, concurrency, check=check, readings=readings)
+    prepared, adapter, limits = setting.prepared, setting.adapter, options.limits
+    run = RunOnNodes(setting.unprepared, prepared, adapter, limits, reader, search_items, options.concurrency)
+    return cluster_executor(setting.cluster, run, setting.progress.note, setting.models, readings)
 
 
 def _early_stop(
@@ -370,26 +327,15 @@ def _reader(setting: _Setting) -> Reader | None:
         raise refused from None
 
 
-def _callers(judge: ChosenJudge, reader: Reader | None) -> list[Caller]:
-    """Return the callers whose endpoints may need keys."""
-    callers = [] if judge.model is None or judge.model.is_local else [Caller.JUDGE]
-    needs_key = isinstance(reader, ModelReader) and not is_local(reader.name)
-    return [*callers, Caller.READER] if needs_key else callers
-
-
-def _inputs(setting: _Setting, reader: Reader | None) -> Inputs:
-    options = setting.options
-    track = setting.benchmark_session.track(reader=reader, limits=options.limits)
-    return Inputs.of(setting.judge.on(track), setting.prepared.identity(setting.adapter), options.limit)
-
-
-def _plan(setting: _Setting, inputs: Inputs, reader: Reader | None, retried: RunFolder | None) -> Plan:
+def _plan(
+    setting: _Setting, inputs: Inputs, system: SystemIdentity, reader: Reader | None, retried: RunFolder | None
+) -> Plan:
     has_model_reader = isinstance(reader, ModelReader)
     return Plan(
         run_id="",
         started="",
         inputs=inputs,
-        system=setting.prepared.identity(setting.adapter),
+        system=system,
         redistribution=setting.benchmark_session.benchmark.info.redistribution,
         isolation=setting.prepared.isolation,
         network=setting.prepared.network,
@@ -455,13 +401,12 @@ def _open_items(
     ``retryable``: question id and attempt of the rows that are retried if they failed.
     """
     last = last_attempts(journal.responses.values())
-    open_items, attempts = [], {}
+    attempts: dict[str, int] = {}
     for item in items:
-        rows: list[Response] = [last[question] for question in item.question_ids if question in last]
+        rows = [last[question] for question in item.question_ids if question in last]
+        attempt = max((row.attempt for row in rows), default=1)
         if not is_done(item, last):
-            open_items.append(item)
-            attempts[item.item_id] = max((row.attempt for row in rows), default=1)
+            attempts[item.item_id] = attempt
         elif any(row.outcome.is_error and (row.question_id, row.attempt) in retryable for row in rows):
-            open_items.append(item)
-            attempts[item.item_id] = max(row.attempt for row in rows) + 1
-    return open_items, attempts
+            attempts[item.item_id] = attempt + 1
+    return [item for item in items if item.item_id in attempts], attempts

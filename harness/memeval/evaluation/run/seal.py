@@ -1,12 +1,11 @@
 """Seals a run: writes rows in plan order, digests and scores, and the head last."""
 
-import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from memeval.analysis.failures import FAILURES, failures_of
-from memeval.archive.rows import pack
+from memeval.archive.rows import indented, pack
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run import summary
@@ -54,7 +53,7 @@ def seal(
         data, files[name] = pack(records)
         write_whole(folder / f"{name}.gz", data)
     found = head(plan, stored, files, concurrency, summary.crashes(lines)).model_copy(update={"beside": beside})
-    write_whole(folder / "run.json", _pretty(found))
+    write_whole(folder / "run.json", indented(found.data()))
     shutil.rmtree(folder / "journal", ignore_errors=True)
     return RunFolder(folder)
 
@@ -63,17 +62,10 @@ def head(plan: Plan, rows: Rows, files: dict[str, FileDigest], concurrency: int,
     track = plan.inputs.track
     usage = summary.usage(plan.run_id, rows.responses, rows.calls, rows.judgments)
     return Run(
-        run_id=plan.run_id,
+        **{name: getattr(plan, name) for name in Plan.model_fields.keys() & Run.model_fields.keys()},
         fingerprint=plan.inputs.fingerprint,
         track_id=track.id,
         track=track,
-        system=plan.system,
-        redistribution=plan.redistribution,
-        isolation=plan.isolation,
-        network=plan.network,
-        sandbox=plan.sandbox,
-        harness=plan.harness,
-        seeds=plan.seeds,
         timing=Timing(
             started=plan.started,
             ended=utc_now(),
@@ -84,10 +76,6 @@ def head(plan: Plan, rows: Rows, files: dict[str, FileDigest], concurrency: int,
         cost=cost(plan.system, usage),
         usage=usage,
         prices=price_list() if rows.calls or rows.judgments else None,
-        answers_from=plan.answers_from,
-        imported=plan.imported,
-        product_version=plan.product_version,
-        replayed=plan.replayed,
         coverage=coverage(plan.inputs.limit, track.planned, rows.responses, rows.grades),
         crashes=crashes,
         scores=score(track.categories, rows.grades),
@@ -138,8 +126,3 @@ def used_contexts(responses: Iterable[Response], contexts: Contexts) -> list[Con
     """Return the contexts that responses name, each once in a scenario, in order of first use."""
     used = (contexts.of(row) for row in responses)
     return list({(one.scenario_id, one.digest): one for one in used if one is not None}.values())
-
-
-def _pretty(run: Run) -> bytes:
-    """Return the head as indented JSON with sorted keys, for line-by-line review."""
-    return (json.dumps(run.data(), sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()

@@ -1,7 +1,6 @@
 """Sums over a run's rows: time by phase, tokens, usage. They are pure functions, so ``verify`` can recompute them."""
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from math import ceil, fsum
 
 from memeval.records.call import Call, Caller, Phase, PhaseUsage, Seconds, UsageSource
@@ -50,13 +49,10 @@ def usage(
     A system's self-reported usage counts only if none of its calls came through the gateway. ``run_id``: the run; calls
     of other runs were answered from the record.
     """
-    by_phase: dict[Phase, list[Call]] = {phase: [] for phase in Phase}
-    has_system_calls = False
-    for call in chain(calls, judgments):
-        by_phase[call.phase].append(call)
-        has_system_calls = has_system_calls or call.caller is Caller.SYSTEM
+    every = [*calls, *judgments]
+    by_phase = {phase: [call for call in every if call.phase is phase] for phase in Phase}
     found = {phase: _measured(run_id, made) for phase, made in by_phase.items() if made}
-    rows = [] if has_system_calls else list(responses)
+    rows = [] if any(call.caller is Caller.SYSTEM for call in every) else list(responses)
     reported = [row.usage for row in rows if row.usage is not None]
     if reported:
         searched = any(row.timings.search_seconds is not None for row in rows)
@@ -130,12 +126,7 @@ def tokens(responses: Iterable[Response]) -> Tokens:
     rows = list(responses)
     measured = [float(row.context_tokens) for row in rows if row.context_tokens is not None]
     reported = [row.reported_tokens for row in rows if row.reported_tokens is not None]
-    if measured:
-        return _tokens(TokenSource.MEASURED, measured)
-    if reported:
-        return _tokens(TokenSource.SELF_REPORTED, reported)
+    for source, counts in ((TokenSource.MEASURED, measured), (TokenSource.SELF_REPORTED, reported)):
+        if counts:
+            return Tokens(source=source, per_question=sum(counts) / len(counts), total=sum(counts))
     return Tokens(source=TokenSource.NONE, per_question=None, total=None)
-
-
-def _tokens(source: TokenSource, counts: Sequence[float]) -> Tokens:
-    return Tokens(source=source, per_question=sum(counts) / len(counts), total=sum(counts))

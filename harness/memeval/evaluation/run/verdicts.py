@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import nullcontext
+from functools import partial
 from typing import TypeVar
 
 from memeval.archive.runs import RunFolder
@@ -53,15 +55,9 @@ def judgments(
     async def ask(request: ModelRequest) -> Call:
         return await gateway.ask(request, endpoint, Caller.JUDGE, Phase.JUDGE)
 
-    def advance() -> None:
-        progress.spend(gateway.spent_usd, gateway.made, gateway.cached)
-        progress.advance(1, 0)
-
-    progress.start(title, len(cases), 0)
-    try:
-        return gateway.run(ask_all(judge.model, cases, ask, advance, 2 * gateway.most_in_flight(Caller.JUDGE)))
-    finally:
-        progress.stop()
+    advance, at_once = partial(models.advance, progress), 2 * gateway.most_in_flight(Caller.JUDGE)
+    with progress.stage(title, len(cases)):
+        return gateway.run(ask_all(judge.model, cases, ask, advance, at_once))
 
 
 def judgment_rows(judge: Judge, own: CallRecord | None) -> list[Call]:
@@ -113,7 +109,7 @@ class EarlyJudging:
     def __init__(
         self, judge: ModelJudge, benchmark_session: BenchmarkSession, items: Iterable[ItemKey], models: Models
     ) -> None:
-        self._judge, self._benchmark_session = judge, benchmark_session
+        self._judge, self._benchmark_session, self._models = judge, benchmark_session, models
         self._items = {item.item_id: item for item in items}
         self._gateway, self._endpoint = models.gateway, models.endpoint(Caller.JUDGE, judge.name)
         self._places = asyncio.Semaphore(MOST_CONCURRENT_CASES)
@@ -135,17 +131,11 @@ class EarlyJudging:
         """
         calls: dict[Digest, Call] = {}
         asked = [future for futures in self._asked.values() for future in futures]
-        if asked:
-            progress.start(title, len(asked), 0)
-        try:
+        with progress.stage(title, len(asked)) if asked else nullcontext():
             for future in asked:
                 made: dict[Digest, Call] = self._gateway.result(future)
-                calls.update(made)
-                progress.spend(self._gateway.spent_usd, self._gateway.made, self._gateway.cached)
-                progress.advance(1, 0)
-        finally:
-            if asked:
-                progress.stop()
+                calls |= made
+                self._models.advance(progress)
         return calls, [item for item in items if item.item_id not in self._asked]
 
     async def _calls(self, case: Case) -> dict[Digest, Call]:

@@ -57,14 +57,13 @@ def check_proposed(base: Path, proposed: Path) -> tuple[list[str], list[Finding]
 
 
 def _files(folder: Path) -> dict[str, bool]:
-    return {path.relative_to(folder).as_posix(): stat.S_ISREG(path.lstat().st_mode) for path in _walk(folder)}
-
-
-def _walk(folder: Path) -> Iterator[Path]:
+    """Return the files and links in a folder, and whether each is a plain file."""
+    found = {}
     for parent, folders, names in os.walk(folder):
-        inner = Path(parent)
-        yield from (inner / name for name in names)
-        yield from (inner / name for name in folders if (inner / name).is_symlink())
+        links = [name for name in folders if Path(parent, name).is_symlink()]
+        for path in (Path(parent, name) for name in (*names, *links)):
+            found[path.relative_to(folder).as_posix()] = stat.S_ISREG(path.lstat().st_mode)
+    return found
 
 
 def _new_run(name: str, base: Path) -> str | None:

@@ -106,10 +106,15 @@ def scaffold(answers: ScaffoldAnswers, submissions: Path, templates: Path, shown
         with tempfile.TemporaryDirectory(prefix=".new-", dir=submissions) as temporary:
             draft = Path(temporary) / slug
             draft.mkdir()
-            for path in _template_files(answers.kind, templates):
+            folders = [templates / answers.kind]
+            if answers.kind in (AdapterKind.HTTP, AdapterKind.DAEMON, AdapterKind.MCP):
+                folders.append(templates / "shared")
+            for path in (path for each in folders for path in each.iterdir() if path.is_file()):
                 shutil.copyfile(path, draft / path.name)
-            for name, text in _texts(answers, slug, (shown or submissions) / slug).items():
-                (draft / name).write_text(text, "utf-8")
+            (draft / MANIFEST).write_text(manifest_text(answers, slug), "utf-8")
+            (draft / README).write_text(_readme(answers, (shown or submissions) / slug), "utf-8")
+            if answers.kind is not AdapterKind.COMMAND:
+                (draft / "requirements.lock").write_text(LOCK, "utf-8")
             _, faults = examined_folder(draft)
             if faults:
                 raise BadInput(faults[0].problem, remedy=faults[0].remedy)
@@ -119,20 +124,6 @@ def scaffold(answers: ScaffoldAnswers, submissions: Path, templates: Path, shown
             f"cannot be written ({error.strerror or error}).", where=folder, remedy="Name another folder with --to."
         ) from None
     return folder
-
-
-def _template_files(kind: AdapterKind, templates: Path) -> list[Path]:
-    folders = [templates / kind]
-    if kind in (AdapterKind.HTTP, AdapterKind.DAEMON, AdapterKind.MCP):
-        folders.append(templates / "shared")
-    return sorted(path for folder in folders for path in folder.iterdir() if path.is_file())
-
-
-def _texts(answers: ScaffoldAnswers, slug: str, folder: Path) -> dict[str, str]:
-    texts = {MANIFEST: manifest_text(answers, slug), README: _readme(answers, folder)}
-    if answers.kind is not AdapterKind.COMMAND:
-        texts["requirements.lock"] = LOCK
-    return texts
 
 
 def manifest_text(answers: ScaffoldAnswers, slug: str) -> str:

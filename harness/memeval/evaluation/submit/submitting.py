@@ -128,11 +128,10 @@ class _Check:
             reason, later = missing_key or FIX_FIRST, later[1:]
             if installed is StepOutcome.PASSED and missing_key is None:
                 self._step(StepName.CONFORMANCE, lambda: self._conform(source))
-                if self._failed_first_check():
-                    reason, later = (
-                        f"Skipped: fix {FIRST_CHECK} first. The system finds nothing that it ingested.",
-                        later[-1:],
-                    )
+                failed = (each.name for each in self.conformance if each.outcome is CheckOutcome.FAILED)
+                if FIRST_CHECK in failed:  # each question could run until its time limit
+                    reason = f"Skipped: fix {FIRST_CHECK} first. The system finds nothing that it ingested."
+                    later = later[-1:]
                 else:
                     self._step(StepName.SMOKE, lambda: self._smoke(source))
                     return
@@ -180,9 +179,9 @@ class _Check:
         return f"{len(files)} files, no secrets found."
 
     def _install(self, source: SystemSource, missing_key: str | None) -> str:
-        self.prepared = prepare(
-            _without_hosts(source) if missing_key else source, self._options.setup, self._notes.note
-        )
+        if missing_key:
+            source = replace(source, submission=_submission(source).model_copy(update={"hosts": ()}))
+        self.prepared = prepare(source, self._options.setup, self._notes.note)
         if missing_key:
             return "Installed, not started."
         adapter = self._start(self.prepared, "The system does not start.")
@@ -232,15 +231,10 @@ class _Check:
         if failed and report.holds:
             detail += " The failed checks are not required. The site shows them beside the scores."
         if not report.holds:
-            needed = [each for each in failed if each.mandatory]
-            raise _Refused(
-                detail, [Problem(sentence=f"{each.name}: {each.detail}", remedy=each.remedy) for each in needed]
-            )
+            needed = (each for each in failed if each.mandatory)
+            problems = [Problem(sentence=f"{each.name}: {each.detail}", remedy=each.remedy) for each in needed]
+            raise _Refused(detail, problems)
         return detail
-
-    def _failed_first_check(self) -> bool:
-        """Return whether the first check failed; then each question could run until its time limit."""
-        return any(each.name == FIRST_CHECK and each.outcome is CheckOutcome.FAILED for each in self.conformance)
 
     def _smoke(self, source: SystemSource) -> str:
         benchmark = quick_benchmark()
@@ -268,10 +262,6 @@ def _missing_key(source: SystemSource) -> str | None:
     if needs_key and not endpoint_for(Caller.SYSTEM, needs_key=False).key:
         return "Skipped: there is no key for the declared models. Set OPENAI_API_KEY."
     return None
-
-
-def _without_hosts(source: SystemSource) -> SystemSource:
-    return replace(source, submission=_submission(source).model_copy(update={"hosts": ()}))
 
 
 def _submission(source: SystemSource | None) -> Submission:

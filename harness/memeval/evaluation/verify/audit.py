@@ -1,7 +1,6 @@
 """Audits a judge: measures its error rates on calibration answers made from a benchmark's keys."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -32,22 +31,10 @@ from memeval.statistics.intervals import wilson
 Part = TypeVar("Part", str, ProbeKind)
 
 
-@dataclass(frozen=True)
-class AuditLines:
-    """A judge's errors, in total, by category and by kind of probe."""
-
-    overall: AuditLine
-    categories: dict[str, AuditLine]
-    kinds: dict[ProbeKind, AuditLine]
-
-
-def audit_lines(probes: Sequence[Probe]) -> AuditLines:
+def audit_lines(probes: Sequence[Probe]) -> tuple[AuditLine, dict[str, AuditLine], dict[ProbeKind, AuditLine]]:
     """Return a judge's errors in total, by category, and by kind of probe."""
-    return AuditLines(
-        overall=audit_line(probes),
-        categories=_by(probes, lambda probe: probe.category),
-        kinds=_by(probes, lambda probe: probe.kind),
-    )
+    by_category = _by(probes, lambda probe: probe.category)
+    return audit_line(probes), by_category, _by(probes, lambda probe: probe.kind)
 
 
 def audit_line(probes: Sequence[Probe]) -> AuditLine:
@@ -90,10 +77,8 @@ def rate(count: int, of: int) -> Rate:
 
 def _by(probes: Sequence[Probe], part: Callable[[Probe], Part]) -> dict[Part, AuditLine]:
     """Return the errors by part, in order of first appearance."""
-    members: dict[Part, list[Probe]] = {}
-    for probe in probes:
-        members.setdefault(part(probe), []).append(probe)
-    return {name: audit_line(found) for name, found in members.items()}
+    names = dict.fromkeys(map(part, probes))
+    return {name: audit_line([probe for probe in probes if part(probe) == name]) for name in names}
 
 
 REMEDY = "Restore the file, or audit again."
@@ -129,7 +114,7 @@ def audit_judge(
         recorded = judge.recorded(judgments(judge, cases, models, progress, title))
         probes = [answer.probe(recorded.rule(answer.case)) for answer in answers]
         rows = judgment_rows(recorded, own)
-    lines = audit_lines(probes)
+    overall, categories, kinds = audit_lines(probes)
     redistribution = benchmark_session.benchmark.info.redistribution
     if redistribution is Redistribution.IDS:
         probes, rows = withheld_audit(probes, rows, benchmark_session, requests_of(judge, cases))
@@ -144,9 +129,9 @@ def audit_judge(
         judge_label=judge.label,
         prompts={prompt.name: prompt.digest for prompt in judge.prompt_rows(benchmark_session.benchmark.info.id)},
         probes=CALIBRATION,
-        overall=lines.overall,
-        categories=lines.categories,
-        kinds=lines.kinds,
+        overall=overall,
+        categories=categories,
+        kinds=kinds,
         started=started.isoformat(timespec="milliseconds"),
         harness=harness(),
         files={},
@@ -167,25 +152,21 @@ def audit_identity(
     judge: ChosenJudge, benchmark_session: BenchmarkSession, answers: Sequence[CalibrationAnswer]
 ) -> str:
     """Return eight hexadecimal digits that identify the judge, the data and the calibration answers."""
-    parts = [
-        benchmark_session.benchmark.info.id,
-        benchmark_session.dataset.digest,
-        [
-            judge.name,
-            judge.endpoint,
-            judge.label,
-            {p.name: p.digest for p in judge.prompt_rows(benchmark_session.benchmark.info.id)},
-        ],
-        [CALIBRATION, [[each.item.item_id, each.kind, each.case.answer, each.expected] for each in answers]],
-    ]
-    return digest_of(parts)[7:15]
+    benchmark = benchmark_session.benchmark.info.id
+    prompts = {prompt.name: prompt.digest for prompt in judge.prompt_rows(benchmark)}
+    about_judge = [judge.name, judge.endpoint, judge.label, prompts]
+    probes = [CALIBRATION, [[each.item.item_id, each.kind, each.case.answer, each.expected] for each in answers]]
+    return digest_of([benchmark, benchmark_session.dataset.digest, about_judge, probes])[7:15]
 
 
 def verify_audit(folder: AuditFolder) -> list[Finding]:
     """Check a stored audit for consistency, without benchmark data and network."""
     head = str(folder.path / folder.HEAD)
     try:
-        return [*_files(folder, head), *_probes(folder), *_rates(folder, head)]
+        audit, findings = folder.audit, [*_files(folder, head), *_probes(folder)]
+        if audit_lines(list(folder.probes())) != (audit.overall, audit.categories, audit.kinds):
+            findings.append(Finding(head, "has error rates that do not match its probes.", REMEDY))
+        return findings
     except MemevalError as error:
         return [Finding(error.where or head, error.problem, error.remedy or REMEDY)]
 
@@ -199,11 +180,8 @@ def _files(folder: AuditFolder, head: str) -> Iterator[Finding]:
         yield Finding(str(folder.path), problem, "Move the folder back.")
     expected = {PROBES} if audit.judge_endpoint is None else {PROBES, JUDGMENTS}
     if audit.files.keys() != expected:
-        yield Finding(
-            f"{head}: files",
-            f"lists {_listed(audit.files)}, but an audit of this judge has {_listed(expected)}.",
-            REMEDY,
-        )
+        problem = f"lists {_listed(audit.files)}, but an audit of this judge has {_listed(expected)}."
+        yield Finding(f"{head}: files", problem, REMEDY)
     for name in sorted(expected & audit.files.keys()):
         if inner_digest(folder.file(name)) != audit.files[name]:
             yield Finding(str(folder.file(name)), "does not match its digest in audit.json.", REMEDY)
@@ -224,12 +202,6 @@ def _probes(folder: AuditFolder) -> Iterator[Finding]:
             yield Finding(where, f"{probe.item_id} names a judgment that is missing from {JUDGMENTS}.gz.", REMEDY)
         elif not has_verdict(replies[probe.judgment_key], probe.verdict, folder.audit.redistribution):
             yield Finding(where, f"{probe.item_id}: the verdict does not match the judge's reply.", REMEDY)
-
-
-def _rates(folder: AuditFolder, head: str) -> Iterator[Finding]:
-    audit, lines = folder.audit, audit_lines(list(folder.probes()))
-    if (lines.overall, lines.categories, lines.kinds) != (audit.overall, audit.categories, audit.kinds):
-        yield Finding(head, "has error rates that do not match its probes.", REMEDY)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -120,13 +120,6 @@ class RowsReader(Protocol):
         """Keep what :meth:`read` returned. Called in this process, in any order of the runs."""
 
 
-@dataclass(frozen=True)
-class CheckedRun:
-    checks: list[Check]
-    read: bytes | None
-    """What the reader needs of its responses; ``None`` without a reader, or if they cannot be read."""
-
-
 def checked_runs(folders: Sequence[RunFolder], reader: RowsReader | None = None, jobs: int = 1) -> list[list[Check]]:
     """Check stored runs; see :func:`checks_of_run`.
 
@@ -138,30 +131,30 @@ def checked_runs(folders: Sequence[RunFolder], reader: RowsReader | None = None,
     found: dict[int, list[Check]] = {}
     try:
         for share, checked in zip(shares, in_order(work, shares, jobs), strict=True):
-            for place, one in zip(places_of(share), checked, strict=True):
-                found[place] = one.checks
-                if reader is not None and one.read is not None:
-                    reader.keep(folders[place], one.read)
+            for place, (checks, needed) in zip(places_of(share), checked, strict=True):
+                found[place] = checks
+                if reader is not None and needed is not None:
+                    reader.keep(folders[place], needed)
     finally:
         _sessions.cache_clear()
     return [found[place] for place in range(len(folders))]
 
 
-def _checked(share: Workload, read: Read | None) -> list[CheckedRun]:
+def _checked(share: Workload, read: Read | None) -> list[tuple[list[Check], bytes | None]]:
+    """Return the checks of each run, and what a reader needs of its responses, if they can be read."""
     checked = []
     for batch in share:
-        folders = [RunFolder(path) for path in batch.paths]
         sessions = _sessions(batch.data)
-        sessions.folders = folders
-        checked += [_checked_run(folder, sessions, read) for folder in folders]
+        sessions.folders = [RunFolder(path) for path in batch.paths]
+        checked += [_checked_run(folder, sessions, read) for folder in sessions.folders]
     return checked
 
 
-def _checked_run(folder: RunFolder, sessions: Sessions, read: Read | None) -> CheckedRun:
+def _checked_run(folder: RunFolder, sessions: Sessions, read: Read | None) -> tuple[list[Check], bytes | None]:
     made: list[bytes] = []
     with without_garbage_collection():
         checks = checks_of_run(folder, sessions, read and (lambda run, responses: made.append(read(run, responses))))
-    return CheckedRun(checks, made[0] if made else None)
+    return checks, made[0] if made else None
 
 
 @lru_cache(maxsize=1)

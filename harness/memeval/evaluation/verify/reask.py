@@ -71,11 +71,8 @@ def reask(
     ):
         if not is_local(endpoint):
             opened.check_keys([Caller.JUDGE])
-        progress.start(title, len(drawn), 0)
-        try:
+        with progress.stage(title, len(drawn)):
             calls = opened.gateway.run(_asked(drawn, folder.run.track.judge, opened, progress))
-        finally:
-            progress.stop()
     failed = [call for call in calls if call.error is not None]
     if failed:
         raise CheckFailed(
@@ -176,8 +173,7 @@ async def _asked(drawn: Sequence[_Judgment], judge: str, models: Models, progres
 
     async def ask(judgment: _Judgment) -> Call:
         call = await models.gateway.ask(judgment.request, endpoint, Caller.JUDGE, Phase.JUDGE)
-        progress.spend(models.gateway.spent_usd, models.gateway.made, models.gateway.cached)
-        progress.advance(1, 0)
+        models.advance(progress)
         return call
 
     return await asyncio.gather(*map(ask, drawn))

@@ -64,7 +64,8 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
     rows_digest = comparable_digest(stored_responses)
     texts = StoredTexts(benchmark_session, Contexts(contexts))
     stored = list(folder.grades())
-    answered_ids = {row.item_id for row in responses}
+    answered_ids, name = {row.item_id for row in responses}, benchmark_session.benchmark.info.id
+    unknown = sorted(answered_ids - {key.item_id for key in benchmark_session.keys})
     items = [key for key in benchmark_session.keys if key.item_id in answered_ids]
     recorded = {call.key: call for call in sorted(folder.judgments(), key=lambda call: call.error is None)}
     judge = judge_of(run.track, folder.prompts()).recorded(recorded)
@@ -82,7 +83,7 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
             remedy="Restore the file, or record a new run.",
         ) from None
     findings = [
-        *_unknown_items(folder, answered_ids, benchmark_session),
+        *(Finding(str(folder.file("responses.jsonl")), f"{each} is not an item of {name}.") for each in unknown),
         *_grade_differences(folder, stored, grades),
         *_context_differences(folder, contexts, texts),
         *reread(folder, benchmark_session, responses, texts),
@@ -90,28 +91,14 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
         *_reader_differences(folder, responses),
         *_key_differences(folder),
     ]
+    head = folder.path / "run.json"
     if run.responses_digest != rows_digest:
-        findings.append(
-            Finding(
-                f"{folder.path / 'run.json'}: responses_digest",
-                f"is {run.responses_digest}, but the responses give {rows_digest}.",
-            )
-        )
+        problem = f"is {run.responses_digest}, but the responses give {rows_digest}."
+        findings.append(Finding(f"{head}: responses_digest", problem))
     if scores != run.scores:
-        findings.append(
-            Finding(
-                f"{folder.path / 'run.json'}: scores",
-                f"has a composite of {run.scores.composite.value}, but regrading gives {scores.composite.value}.",
-            )
-        )
+        was, now = run.scores.composite.value, scores.composite.value
+        findings.append(Finding(f"{head}: scores", f"has a composite of {was}, but regrading gives {now}."))
     return Reproduction(run.run_id, len(grades), scores.composite.value, tuple(findings))
-
-
-def _unknown_items(folder: RunFolder, answered_ids: set[str], benchmark_session: BenchmarkSession) -> Iterator[Finding]:
-    for item_id in sorted(answered_ids - {key.item_id for key in benchmark_session.keys}):
-        yield Finding(
-            str(folder.file("responses.jsonl")), f"{item_id} is not an item of {benchmark_session.benchmark.info.id}."
-        )
 
 
 def _grade_differences(folder: RunFolder, stored: list[Grade], recomputed: list[Grade]) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from memeval.archive.audits import stored_audits
@@ -67,7 +68,10 @@ def _ledger(ledger: Ledger, folders: list[RunFolder]) -> Iterator[Finding]:
     except MemevalError as error:
         yield Finding(error.where or str(ledger.path), error.problem, error.remedy or REMEDY)
         return
-    digests = {folder.path.name: folder.digest for folder in folders if _has_head(folder)}
+    digests = {}
+    for folder in folders:
+        with suppress(MemevalError):
+            digests[folder.path.name] = folder.digest
     for number, entry in enumerate(entries, start=1):
         where = f"{ledger.path}:{number}"
         if entry.run_id is None:
@@ -78,13 +82,6 @@ def _ledger(ledger: Ledger, folders: list[RunFolder]) -> Iterator[Finding]:
             yield Finding(where, f"names run {entry.run_id}, whose run.json has changed.")
 
 
-def _has_head(folder: RunFolder) -> bool:
-    try:
-        return bool(folder.head_bytes)
-    except MemevalError:
-        return False
-
-
 MATRIX_REMEDY = "Run memeval matrix again, or restore the missing files."
 
 
@@ -92,21 +89,16 @@ def verify_matrix(stored: MatrixFolder, results: Path) -> list[Finding]:
     try:
         matrix = stored.matrix
         outcomes = [_outcome(cell, results) for cell in matrix.cells]
-        if changed := [
-            finding for cell in matrix.cells if (finding := _run_problem(cell, stored, results)) is not None
-        ]:
+        if changed := list(filter(None, (_run_problem(cell, stored, results) for cell in matrix.cells))):
             return changed
         recomputed = matrix_of(matrix.plan, outcomes, results)
     except MemevalError as error:
         return [Finding(error.where or str(stored.path), error.problem, error.remedy or MATRIX_REMEDY)]
     if stored.path.name != matrix.plan.matrix_id:
         return [Finding(str(stored.path), f"the matrix belongs in {matrix.plan.matrix_id}.", "Move the folder back.")]
-    expected = files_of(recomputed)
-    return [
-        Finding(str(stored.path / name), "does not match its runs.", MATRIX_REMEDY)
-        for name, data in expected.items()
-        if _bytes(stored.path / name) != data
-    ]
+    paths = {stored.path / name: data for name, data in files_of(recomputed).items()}
+    differing = [path for path, data in paths.items() if _bytes(path) != data]
+    return [Finding(str(path), "does not match its runs.", MATRIX_REMEDY) for path in differing]
 
 
 def _run_problem(cell: MatrixCell, stored: MatrixFolder, results: Path) -> Finding | None:
@@ -130,9 +122,8 @@ def _outcome(cell: MatrixCell, results: Path) -> CellOutcome:
             raise BadInput(problem, remedy=MATRIX_REMEDY)
         return CellOutcome(cell.benchmark, cell.reader, cell.system, RunFolder(results / cell.run))
     kind: Callable[[str], MemevalError] = NotApplicable if cell.state is CellState.NOT_APPLICABLE else MemevalError
-    return CellOutcome(
-        cell.benchmark, cell.reader, cell.system, error=None if cell.reason is None else kind(cell.reason)
-    )
+    error = None if cell.reason is None else kind(cell.reason)
+    return CellOutcome(cell.benchmark, cell.reader, cell.system, error=error)
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar, cast
 
 from memeval.archive.runs import RunFolder
@@ -16,7 +16,7 @@ from memeval.evaluation.withhold.encoding import (
 )
 from memeval.evaluation.withhold.marks import unquoted
 from memeval.evaluation.withhold.rows import Change, call_with, context_with, grade_with, response_with, traffic_with
-from memeval.records.base import Digest, Stored
+from memeval.records.base import Stored
 from memeval.records.call import Call, Traffic
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
@@ -86,10 +86,9 @@ class DecodedRun(RunFolder):
         return self._decoded("judgments.jsonl", super().judgments, with_request, scenario_of)
 
     def calls(self) -> Iterator[Call]:
-        reader_scenarios = self._reader_scenarios if "calls.jsonl" in self.run.files else {}
-        return self._decoded(
-            "calls.jsonl", super().calls, call_with, lambda row: scenario_of_call(row, reader_scenarios)
-        )
+        has_calls = "calls.jsonl" in self.run.files
+        of_reader = scenarios_of_reader_calls(super().responses()) if has_calls else {}
+        return self._decoded("calls.jsonl", super().calls, call_with, lambda row: scenario_of_call(row, of_reader))
 
     def traffic(self) -> Iterator[Traffic]:
         return self._decoded("traffic.jsonl", super().traffic, traffic_with, lambda row: row.scenario_id or None)
@@ -101,10 +100,6 @@ class DecodedRun(RunFolder):
     @cached_property
     def _requests(self) -> Requests:
         return requests_in_run(self.benchmark_session, self.run.track, self.prompts(), list(self.responses()))
-
-    @cached_property
-    def _reader_scenarios(self) -> dict[Digest, str]:
-        return scenarios_of_reader_calls(super().responses())
 
     def _decoded(
         self,
@@ -125,8 +120,4 @@ class DecodedRun(RunFolder):
 
     def _decoding(self, scenario_id: str | None) -> Change:
         spell = self._quoters.spell if scenario_id is None else self._quoters.of(scenario_id).spell
-
-        def decode(text: str, *, keep: frozenset[str] = frozenset()) -> str:
-            return unquoted(text, spell, keep)
-
-        return decode
+        return partial(unquoted, spell=spell)

@@ -7,6 +7,7 @@ proves it.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
@@ -59,7 +60,12 @@ class ScenarioQuoters:
         if quoter is None:
             while sum(each.characters for each in self._kept.values()) > MOST_CHARACTERS:
                 del self._kept[next(iter(self._kept))]
-            quoter = self._new_quoter(scenario_id)
+            try:
+                scenario = self._benchmark_session.scenarios[scenario_id]
+            except KeyError:
+                problem = f"the data has no scenario {scenario_id!a}."
+                raise BadInput(problem, remedy="Restore the file, or record a new run.") from None
+            quoter = Quoter(scenario, self._keys.get(scenario_id, ()))
         self._kept[scenario_id] = quoter  # last, so the first is the one that was not used for longest
         return quoter
 
@@ -69,15 +75,6 @@ class ScenarioQuoters:
         if not scenario.startswith("@"):
             raise no_such_mark(mark, "no scenario")
         return self.of(unquote(scenario[1:])).spell(rest)
-
-    def _new_quoter(self, scenario_id: str) -> Quoter:
-        try:
-            scenario = self._benchmark_session.scenarios[scenario_id]
-        except KeyError:
-            raise BadInput(
-                f"the data has no scenario {scenario_id!a}.", remedy="Restore the file, or record a new run."
-            ) from None
-        return Quoter(scenario, self._keys.get(scenario_id, ()))
 
 
 Requests = Mapping[Digest, tuple[str, ModelRequest]]
@@ -187,9 +184,6 @@ class _QuotedRow:
     def changed(self, change: Change) -> Any:
         return self.change(self.rows[self.index], change)
 
-    def replace(self, row: Any) -> None:
-        self.rows[self.index] = row
-
 
 class _RowsByScenario:
     """Rows grouped by scenario, so that each scenario is opened once."""
@@ -230,13 +224,13 @@ class _RowsByScenario:
         for scenario_id, jobs in self._jobs.items():
             quoter = self.quoters.of(scenario_id)
             for job in jobs:
-                row = job.changed(_encoding(quoter, job))
+                row = job.changed(partial(quoter.encode, item_id=job.item_id, wholes=job.wholes))
                 spills = quoter.spills(row.to_json())
-                job.replace(job.changed(quoter.encode_every_word) if spills else row)
+                job.rows[job.index] = job.changed(quoter.encode_every_word) if spills else row
             for part in parts:
                 parts[part] = quoter.refine(parts[part])
         for job in self._without_scenario:
-            job.replace(job.changed(self._refined(parts)))
+            job.rows[job.index] = job.changed(self._refined(parts))
 
     def _refined(self, parts: Mapping[str, str]) -> Change:
         """Return the change for rows without a scenario; JSON is quoted as plain text if that leaves less text."""
@@ -261,12 +255,5 @@ class _RowsByScenario:
             return text
 
         for job in self._without_scenario:
-            job.change(job.rows[job.index], collecting)
+            job.changed(collecting)
         return parts
-
-
-def _encoding(quoter: Quoter, job: _QuotedRow) -> Change:
-    def encode(text: str, *, keep: frozenset[str] = frozenset()) -> str:
-        return quoter.encode(text, job.item_id, wholes=job.wholes, keep=keep)
-
-    return encode

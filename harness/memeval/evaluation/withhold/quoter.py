@@ -7,10 +7,11 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from memeval.evaluation.withhold.marks import MARK, plain, quoted, unquoted
+from memeval.evaluation.withhold.marks import MARK, plain, quoted
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Retain, Scenario, Task, dated_line
@@ -90,23 +91,14 @@ class Quoter:
         words = text[first:end]
         return "".join(map(_CASES[found["case"]], words)) if found["case"] else words
 
-    def decode(self, text: str, *, keep: frozenset[str] = frozenset()) -> str:
-        """Restore a text that :meth:`encode` returned.
-
-        Raises ``BadInput`` if a mark is invalid, or refers to nothing in this scenario.
-        """
-        return unquoted(text, self.spell, keep)
-
     def encode(
         self, text: str, item_id: str | None = None, *, wholes: bool = True, keep: frozenset[str] = frozenset()
     ) -> str:
         """Quote the words of a text that also occur in the source.
 
-        Args:
-            text: any text; in a JSON object or array only the strings are quoted.
-            item_id: the item whose question and key are quoted regardless of length; ``None`` for none.
-            wholes: whether a short text or line is quoted if the source contains it as a whole.
-            keep: JSON strings that stay unchanged.
+        ``text``: any text; in a JSON object or array only the strings are quoted. ``item_id``: the item whose question
+        and key are quoted regardless of length. ``wholes``: whether a short text or line is quoted if the source
+        contains it as a whole. ``keep``: JSON strings that stay unchanged.
         """
         return quoted(text, lambda part: self._quoted(part, item_id, wholes), self.spell, keep)
 
@@ -138,17 +130,9 @@ class Quoter:
         if text in self._wholes:
             return self._wholes[text]
         done: list[str] = []
-        between: list[str] = []
-        for line in text.split("\n") if "\n" in text else (text,):
-            if line in self._wholes:
-                if between:
-                    done.append(self._stretches("\n".join(between), item_id))
-                    between = []
-                done.append(self._wholes[line])
-            else:
-                between.append(line)
-        if between:
-            done.append(self._stretches("\n".join(between), item_id))
+        for is_whole, group in groupby(text.split("\n"), self._wholes.__contains__):
+            lines = list(group)
+            done += map(self._wholes.__getitem__, lines) if is_whole else [self._stretches("\n".join(lines), item_id)]
         return "\n".join(done)
 
     @cached_property

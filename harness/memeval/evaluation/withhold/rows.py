@@ -1,16 +1,19 @@
 """The rows of a run, and their copies with other text; all other fields stay unchanged."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Protocol, TypeVar
 
 from pydantic import JsonValue
 
+from memeval.archive.runs import REQUIRED
 from memeval.records.base import Stored
 from memeval.records.call import Call, ModelRequest, Prompt, Traffic
 from memeval.records.grade import Grade
 from memeval.records.journal import LogLine
 from memeval.records.response import Context, Response, RetrievedItem
+
+T = TypeVar("T", bound=Stored)
 
 
 @dataclass(frozen=True)
@@ -31,18 +34,8 @@ class Rows:
 
     def files(self) -> dict[str, Sequence[Stored]]:
         """Return the rows by file name; files for network calls are left out if empty."""
-        required: dict[str, Sequence[Stored]] = {
-            "responses.jsonl": self.responses,
-            "contexts.jsonl": self.contexts,
-            "grades.jsonl": self.grades,
-        }
-        optional: dict[str, Sequence[Stored]] = {
-            "judgments.jsonl": self.judgments,
-            "calls.jsonl": self.calls,
-            "prompts.jsonl": self.prompts,
-            "traffic.jsonl": self.traffic,
-        }
-        return {**required, **{name: rows for name, rows in optional.items() if rows}}
+        files = {f"{each.name}.jsonl": getattr(self, each.name) for each in fields(self)}
+        return {name: rows for name, rows in files.items() if rows or name in REQUIRED}
 
 
 class Change(Protocol):
@@ -73,8 +66,14 @@ def context_with(row: Context, change: Change) -> Context:
     return row.model_copy(update={"parts": parts})
 
 
-def grade_with(row: Grade, change: Change) -> Grade:
-    return row.model_copy(update={"reason": _optional(row.reason, change)})
+def text_changed(*names: str) -> Callable[[T, Change], T]:
+    """Return a function that copies a row with the text of some fields changed."""
+    return lambda row, change: row.model_copy(update={name: _optional(getattr(row, name), change) for name in names})
+
+
+grade_with: Callable[[Grade, Change], Grade] = text_changed("reason")
+line_with: Callable[[LogLine, Change], LogLine] = text_changed("detail")
+traffic_with: Callable[[Traffic, Change], Traffic] = text_changed("path", "error")
 
 
 def call_with(row: Call, change: Change, request: ModelRequest | None = None) -> Call:
@@ -88,14 +87,6 @@ def call_with(row: Call, change: Change, request: ModelRequest | None = None) ->
     keep = frozenset(name for name in (row.request.model, row.model, row.fingerprint, row.ended_early, "stop") if name)
     reply = None if row.reply is None else change(row.reply, keep=keep)
     return row.model_copy(update={"request": request, "reply": reply, "error": _optional(row.error, change)})
-
-
-def line_with(row: LogLine, change: Change) -> LogLine:
-    return row.model_copy(update={"detail": _optional(row.detail, change)})
-
-
-def traffic_with(row: Traffic, change: Change) -> Traffic:
-    return row.model_copy(update={"path": change(row.path), "error": _optional(row.error, change)})
 
 
 def _optional(text: str | None, change: Change) -> str | None:

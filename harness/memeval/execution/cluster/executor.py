@@ -119,13 +119,10 @@ class DaskExecutor:
     """Runs scenarios on a Dask cluster; see :class:`memeval.execution.executor.Executor`.
 
     Workers need no folder of this machine: the system and the scenarios are sent to them, and rows come back. Rows of a
-    scenario that ran twice, because a worker was lost, count once.
-
-    Args:
-        concurrency: how many questions are in flight at a time, on all workers together.
-        check: raises what stops the run.
-        divides: whether workers that would be idle share the questions of a scenario.
-        models: the models that system and reader may call; their calls are made here. ``None`` if they call none.
+    scenario that ran twice, because a worker was lost, count once. ``concurrency``: how many questions are in flight at
+    a time, on all workers together. ``check``: raises what stops the run. ``divides``: whether workers that would be
+    idle share the questions of a scenario. ``models``: the models that system and reader may call; their calls are made
+    here.
     """
 
     def __init__(
@@ -188,7 +185,11 @@ class DaskExecutor:
         node = Node(self._name, self._parcel.model_dump_json())
         _while_workers_end(lambda: self._client.register_plugin(node, name=self._name))
         threads = self._threads()
-        self._note_idle_threads(min(threads, len(works)))
+        if (usable := min(threads, len(works))) > self._concurrency:
+            self._note(
+                f"The cluster can run {usable} scenarios at a time, and --concurrency is {self._concurrency}. "
+                f"Use --concurrency {usable * self._parcel.questions_at_once}."
+            )
         upcoming = Upcoming(works)
         while not self._stopped.is_set():
             while at_once := self._share(min(threads, len(works))):
@@ -206,14 +207,6 @@ class DaskExecutor:
 
     def _threads(self) -> int:
         return sum(self._client.nthreads().values())
-
-    def _note_idle_threads(self, usable: int) -> None:
-        """Say how many questions the cluster could have in flight, if ``--concurrency`` leaves threads idle."""
-        if usable > self._concurrency:
-            self._note(
-                f"The cluster can run {usable} scenarios at a time, and --concurrency is {self._concurrency}. "
-                f"Use --concurrency {usable * self._parcel.questions_at_once}."
-            )
 
     def _share(self, usable: int) -> int:
         """Return how many questions the next scenario may have in flight; 0 if it has to wait.

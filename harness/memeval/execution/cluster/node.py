@@ -4,11 +4,10 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from queue import SimpleQueue
+from typing import Any
 
 from distributed import Queue, WorkerPlugin, get_client, get_worker
 
@@ -22,7 +21,7 @@ from memeval.execution.cluster.parcel import (
     own_versions,
     packed_rows,
 )
-from memeval.execution.executor import event_line, output_line
+from memeval.execution.executor import event_line, output_line, waiting
 from memeval.execution.preparation import PreparedSystem, prepare
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.setup import SystemSetup
@@ -34,8 +33,6 @@ from memeval.systems.process import SystemProcess
 from memeval.systems.questions import Flight
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import start_system
-
-T = TypeVar("T")
 
 SEND_SECONDS = 0.1
 """Interval at which finished rows are sent."""
@@ -88,17 +85,9 @@ class _Sender:
             self._failure = error
 
     def _send(self) -> None:
-        rows, lines = _waiting(self.finished), [line for queue in self._lines for line in _waiting(queue)]
+        rows, lines = waiting(self.finished), [line for queue in self._lines for line in waiting(queue)]
         if rows or lines:
             self._put(FromWorker(delivery=packed_rows(self._index, rows, lines)).model_dump_json())
-
-
-def _waiting(queue: SimpleQueue[T]) -> list[T]:
-    found = []
-    with suppress(Empty):
-        while True:
-            found.append(queue.get_nowait())
-    return found
 
 
 class Node(WorkerPlugin):
@@ -247,9 +236,9 @@ class Node(WorkerPlugin):
 
 
 def run_scenario(name: str, key: str, assignment: str) -> str:
-    """Run a scenario on this worker; the task that Dask schedules.
+    """Run a scenario on this worker; the task that Dask schedules. The rows go through the queue of the run.
 
-    Returns: How it ended, as JSON of :class:`TaskEnd`. The rows go through the queue of the run.
+    Returns how it ended, as JSON of :class:`TaskEnd`.
     """
     node: Node = get_worker().plugins[name]
     return node.run(key, Assignment.model_validate_json(assignment)).model_dump_json()

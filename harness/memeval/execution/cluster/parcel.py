@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from memeval.execution.steps import FinishedItems, ScenarioWork
-from memeval.records.base import Digest, Record, digest_bytes, digest_of
+from memeval.records.base import Digest, Record
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, ExitCode, MemevalError
 from memeval.records.journal import LogLine
@@ -23,6 +23,7 @@ from memeval.records.run import SystemKind
 from memeval.records.scenario import Question, Scenario, Session, Step, Steps
 from memeval.records.submission import Submission
 from memeval.records.track import Limits
+from memeval.storage import package_digest
 from memeval.systems.controls import all_controls
 from memeval.systems.source import SystemSource, control_source, file_source, folder_source, with_submission
 
@@ -276,12 +277,10 @@ PACKAGES = ("memeval-leaderboard", "bpe-openai", "distributed", "pydantic", "reg
 @cache
 def own_versions() -> dict[str, str]:
     """Return the versions of this machine: Python, packages, and the digest of memeval's own code."""
-    root = Path(__file__).parents[2]
-    code = {path.relative_to(root).as_posix(): digest_bytes(path.read_bytes()) for path in sorted(root.rglob("*.py"))}
     return {
         "python": platform.python_version(),
         **{name: _version(name) for name in PACKAGES},
-        "code of memeval": digest_of(code).removeprefix("sha256:")[:12],
+        "code of memeval": package_digest().removeprefix("sha256:")[:12],
     }
 
 

@@ -5,8 +5,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from memeval.execution.trials.looking import another, sentence
-from memeval.execution.trials.memory import DAY, FOUND_ITEMS, StoredMemory, Written, sighting
+from memeval.execution.trials.memory import (
+    DAY,
+    FOUND_ITEMS,
+    StoredMemory,
+    Written,
+    another,
+    codes_in,
+    sentence,
+    sighting,
+)
 from memeval.execution.trials.stage import Stage
 from memeval.records.trials_of_use import Apart, ApartObservation, Servers
 from memeval.systems.errors import SystemFailure
@@ -53,17 +61,15 @@ class _Tally:
 
     def searched(self, text: _Text, items: Sequence[FoundItem]) -> None:
         """Count a search of a user, and what it returned of others."""
-        owners = [{self.owners[code] for code in self._codes(item)} for item in items]
+        codes = [codes_in(item, self.owners) for item in items]
+        owners = [{self.owners[code] for code in found} for found in codes]
         others = [place for place, found in enumerate(owners) if found - {text.user}]
         own = next((place for place, found in enumerate(owners) if text.user in found), len(items))
         with self.lock:
             self.searches += 1
             self.foreign_searches += bool(others)
             self.foreign_first += bool(others) and others[0] < own
-            self.foreign |= {code for item in items for code in self._codes(item) if self.owners[code] != text.user}
-
-    def _codes(self, item: FoundItem) -> set[str]:
-        return {word.strip(":.") for word in item.text.split()} & self.owners.keys()
+            self.foreign |= {code for found in codes for code in found if self.owners[code] != text.user}
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from memeval.execution.trials.looking import sentence
-from memeval.execution.trials.memory import Sighting, StoredMemory, Written, drawn, sighting
+from memeval.execution.trials.memory import (
+    STORED,
+    Sighting,
+    StoredMemory,
+    Written,
+    codes_in,
+    drawn,
+    sentence,
+    sighting,
+)
 from memeval.execution.trials.stage import Stage
-from memeval.execution.trials.texts import STORED
 from memeval.records.trials import Activity, Crash, CrashFault, CrashObservation
 from memeval.systems.errors import SystemFailure
 from memeval.systems.messages import FoundItem
@@ -177,7 +184,7 @@ class _Look:
             by_code: dict[str, list[FoundItem]] = {}
             codes = {each.code for each in self._wanted}
             for item in items:
-                for code in {word.strip(":.") for word in item.text.split()} & codes:
+                for code in codes_in(item, codes):
                     by_code.setdefault(code, []).append(item)
             self.listed = {each: sighting(each, by_code.get(each.code, ())) for each in self._wanted}
 

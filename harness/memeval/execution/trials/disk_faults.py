@@ -9,10 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memeval.execution.trials.disks import require_mount, small_disk
-from memeval.execution.trials.looking import sentence
-from memeval.execution.trials.memory import StoredMemory, Written, drawn
+from memeval.execution.trials.memory import STORED, StoredMemory, Written, drawn, sentence
 from memeval.execution.trials.stage import Ground, Stage, copy_folder
-from memeval.execution.trials.texts import STORED
 from memeval.records.trials_of_disks import DiskFault, DiskTrouble, FaultObservation, FaultOutcome
 from memeval.systems.errors import SystemFailure
 

@@ -5,10 +5,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from memeval.execution.trials.looking import another, sentence
-from memeval.execution.trials.memory import StoredMemory, Written, drawn
+from memeval.execution.trials.memory import STORED, StoredMemory, Written, another, drawn, sentence
 from memeval.execution.trials.stage import Stage
-from memeval.execution.trials.texts import STORED
 from memeval.records.trials_of_use import Change, Freshness, FreshnessObservation, Onlooker
 from memeval.systems.errors import AdapterMisbehaved, SystemFailure
 
@@ -54,7 +52,8 @@ def freshness(trial: Freshness, stage: Stage) -> FreshnessObservation:
                     if looker is not None:
                         _look_once(looker, awaited_one, seen)
                 if looker is None:
-                    looker = _restarted(stage)
+                    stage.system.close()
+                    looker = stage.restart()
                     awaited = [_Awaited(each.there, each.gone, time.monotonic()) for each in awaited]
                     for each in awaited:
                         _look_once(looker, each, seen)
@@ -94,11 +93,6 @@ def _looker(trial: Freshness, stage: Stage, writer: StoredMemory) -> Iterator[St
         except SystemFailure as failure:
             raise _Refused(failure) from failure
         yield looker
-
-
-def _restarted(stage: Stage) -> StoredMemory:
-    stage.system.close()
-    return stage.restart()
 
 
 def _changes(trial: Freshness, writer: StoredMemory) -> Iterator[_Awaited]:

@@ -6,8 +6,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memeval.execution.trials.looking import sentence
-from memeval.execution.trials.memory import StoredMemory, Written, drawn
+from memeval.execution.trials.memory import StoredMemory, Written, drawn, sentence
 from memeval.execution.trials.stage import Stage
 from memeval.records.trials_of_use import Growth, GrowthObservation, Point
 from memeval.systems.child import Launch

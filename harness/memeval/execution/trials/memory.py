@@ -1,38 +1,64 @@
 """A memory under trial: texts are written, found and listed by number, through whatever methods a system has."""
 
+import hashlib
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-from memeval.execution.trials.texts import code_of, id_of, text_of
-from memeval.systems.errors import AdapterMisbehaved
+from memeval.execution.secrets import redact
+from memeval.systems.errors import AdapterMisbehaved, SystemFailure
 from memeval.systems.messages import FoundItem
 from memeval.systems.process import SystemProcess
+
+NAMES = ("Ada", "Boris", "Chiara", "Dmitri", "Elif", "Farid", "Greta", "Hugo", "Ines", "Jonas", "Keiko", "Lamar")
+THINGS = ("lamp", "ladder", "violin", "kettle", "bicycle", "atlas", "camera", "drill", "tent", "loom", "globe", "kayak")
+PLACES = ("attic", "cellar", "garage", "library", "kitchen", "workshop", "hallway", "office", "garden", "studio")
+COLOURS = ("red", "green", "blue", "yellow", "white", "black", "orange", "violet", "brown", "silver")
+
+STORED = "stored"
+"""The seed of the texts that a folder has before a trial."""
 
 DAY = "2026-01-01"
 
 FOUND_ITEMS = 10
 """How many items a search asks for."""
 
+ERROR_LENGTH = 500
+
 
 @dataclass(frozen=True)
 class Written:
-    """A text of a trial."""
+    """A text of a trial: a sentence with a code that occurs in no other one, so that a search can only mean it."""
 
     seed: int | str
     number: int
 
     @property
     def text(self) -> str:
-        return text_of(self.seed, self.number)
+        """The text. It begins and ends with its code, so that a part of it is noticed."""
+        digest = hashlib.sha256(f"words/{self.seed}/{self.number}".encode()).digest()
+        name, thing, place, colour = (
+            pool[digest[place] % len(pool)] for place, pool in enumerate((NAMES, THINGS, PLACES, COLOURS))
+        )
+        return f"Note {self.code}: {name} keeps the {colour} {thing} in the {place} and calls it {self.code}."
 
     @property
     def id(self) -> str:
-        return id_of(self.seed, self.number)
+        """Its ordinal as an id, which differs between the texts of a folder."""
+        return f"s{self.number:06d}" if self.seed == STORED else f"s9{self.number:05d}"
 
     @property
     def code(self) -> str:
-        return code_of(self.seed, self.number)
+        """Ten letters."""
+        digest = hashlib.sha256(f"{self.seed}/{self.number}".encode()).digest()
+        return "".join(chr(ord("a") + byte % 26) for byte in digest[:10])
+
+
+def codes_in(item: FoundItem, codes: Iterable[str]) -> set[str]:
+    """Return which of some codes of texts are in an item."""
+    return {word.strip(":.") for word in item.text.split()}.intersection(codes)
 
 
 @dataclass(frozen=True)
@@ -101,3 +127,23 @@ class StoredMemory:
 def drawn(seed: int, stored: int, count: int) -> list[int]:
     """Return the numbers of texts that are drawn from those stored before a trial, in order."""
     return sorted(random.Random(f"probed/{seed}").sample(range(stored), min(count, stored)))  # noqa: S311
+
+
+def sentence(failure: SystemFailure) -> str:
+    """Return an error without secrets, cut to a length that a response can have."""
+    return redact(str(failure))[:ERROR_LENGTH]
+
+
+@contextmanager
+def another(system: SystemProcess, folder: Path | None) -> Iterator[StoredMemory]:
+    """Start another process of a system on a storage folder, and end it afterwards.
+
+    Raises SystemFailure: it does not start there.
+    """
+    other = system.twin()
+    other.storage = folder
+    try:
+        other.start()
+        yield StoredMemory(other)
+    finally:
+        other.close()

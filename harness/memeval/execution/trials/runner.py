@@ -15,8 +15,7 @@ from memeval.execution.trials.crash import crash
 from memeval.execution.trials.disk_faults import disk_fault
 from memeval.execution.trials.freshness import freshness
 from memeval.execution.trials.growth import growth
-from memeval.execution.trials.stage import Stage
-from memeval.execution.trials.stored import StoredFolders
+from memeval.execution.trials.stage import Stage, StoredFolders
 from memeval.records.base import Record
 from memeval.records.response import Outcome, Response, Timings
 from memeval.records.trials import Crash, Trial

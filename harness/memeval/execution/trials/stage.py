@@ -1,19 +1,50 @@
 """Where trials happen: a system that can be started again, storage folders, and texts stored before a trial."""
 
+import shutil
 import subprocess
 import tempfile
+import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from memeval.execution.trials.disks import CutDisk, require_disk
-from memeval.execution.trials.memory import StoredMemory, Written
-from memeval.execution.trials.stored import StoredFolders
-from memeval.execution.trials.texts import STORED
+from memeval.execution.trials.memory import STORED, StoredMemory, Written
 from memeval.records.errors import BadInput
 from memeval.systems.errors import SystemDied
 from memeval.systems.process import SystemProcess
+
+
+@dataclass
+class StoredFolders:
+    """Storage folders by their number of texts, each filled once. Close it when no trial needs them any more."""
+
+    _filled: dict[int, Path] = field(default_factory=dict)
+    _locks: defaultdict[int, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
+
+    def close(self) -> None:
+        """Delete the folders."""
+        for folder in self._filled.values():
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def filled(self, number: int, fill: Callable[[Path], None]) -> Path:
+        """Return the folder with so many texts, which no process uses.
+
+        ``fill``: fills an empty folder. While it does, other threads that ask for the same number wait. If it raises,
+        the next one that asks fills another folder.
+        """
+        with self._locks[number]:
+            if number not in self._filled:
+                folder = Path(tempfile.mkdtemp(prefix="memeval-stored-"))
+                try:
+                    fill(folder)
+                except BaseException:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    raise
+                self._filled[number] = folder
+            return self._filled[number]
 
 
 @dataclass(frozen=True)

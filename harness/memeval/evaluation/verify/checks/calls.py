@@ -53,10 +53,9 @@ def _prices(subject: Subject) -> Iterator[Finding]:
 def _replies(subject: Subject) -> Iterator[Finding]:
     run = subject.run
     priced = run.prices == price_list()
-    for name, rows in (("judgments.jsonl", subject.judgments), ("calls.jsonl", subject.calls)):
-        for number, call in enumerate(rows, start=1):
-            if (field := _wrong_field(call, priced and call.run_id == run.run_id)) is not None:
-                yield Finding(subject.where(name, number), f"has a '{field}' that does not match its reply.")
+    for where, call in subject.placed_calls():
+        if (field := _wrong_field(call, priced and call.run_id == run.run_id)) is not None:
+            yield Finding(where, f"has a '{field}' that does not match its reply.")
 
 
 def _wrong_field(call: Call, priced: bool) -> str | None:
@@ -78,8 +77,7 @@ def _readings(subject: Subject) -> Iterator[Finding]:
     stored = {call.key for call in subject.calls}
     replies = {call.key: text_of(call) for call in subject.calls if call.caller is Caller.READER}
     is_full = subject.run.redistribution is Redistribution.FULL
-    for number, response in enumerate(subject.responses, start=1):
-        where = subject.where("responses.jsonl", number)
+    for where, response in subject.placed("responses.jsonl", subject.responses):
         if response.reader_key is None:
             continue
         if response.reader_key not in stored:
@@ -94,10 +92,9 @@ def _payers(subject: Subject) -> tuple[list[Finding], list[str]]:
     """Check that the calls of other runs are stored there. Returns the problems, and why calls were not checked."""
     run, findings, absent = subject.run, list[Finding](), list[str]()
     by_payer: dict[str | None, list[tuple[str, Call]]] = defaultdict(list)
-    for name, calls in (("judgments.jsonl", subject.judgments), ("calls.jsonl", subject.calls)):
-        for number, call in enumerate(calls, start=1):
-            if call.run_id != run.run_id:
-                by_payer[call.run_id].append((subject.where(name, number), call))
+    for where, call in subject.placed_calls():
+        if call.run_id != run.run_id:
+            by_payer[call.run_id].append((where, call))
     for payer, rows in by_payer.items():
         other = None if payer is None else subject.other_run(payer)
         if other is None:
@@ -127,23 +124,18 @@ def wrong_keys(folder: RunFolder, name: str, calls: Iterable[Call]) -> Iterator[
     ``calls``: its rows, with their full text.
     """
     for number, call in enumerate(calls, start=1):
-        if call.key != _key_of(call):
+        key: str | None = call.request.key
+        if call.caller is Caller.SYSTEM:
+            key = None if call.ordinal is None else call.request.key_in(call.scenario_id or "", call.ordinal)
+        if call.key != key:
             yield Finding(f"{folder.file(name)}:{number}", "has a key that does not match its request.")
-
-
-def _key_of(call: Call) -> str | None:
-    """Return the key of a call's request; ``None`` if a system's call has no ordinal."""
-    if call.caller is not Caller.SYSTEM:
-        return call.request.key
-    return None if call.ordinal is None else call.request.key_in(call.scenario_id or "", call.ordinal)
 
 
 def _traffic(subject: Subject) -> Iterator[Finding]:
     declared = {use.host for use in subject.run.system.hosts}
-    for number, row in enumerate(subject.traffic, start=1):
+    for where, row in subject.placed("traffic.jsonl", subject.traffic):
         if row.host not in declared and row.error is None:
-            problem = f"names the host {row.host}, which the system does not declare."
-            yield Finding(subject.where("traffic.jsonl", number), problem)
+            yield Finding(where, f"names the host {row.host}, which the system does not declare.")
 
 
 _RULED = (GradeState.GRADED, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
@@ -168,12 +160,11 @@ def _verdicts(subject: Subject) -> Iterator[Finding]:
     replies = {call.key: text_of(call) for call in sorted(judgments, key=lambda call: call.error is None)}
     model = run.track.judge.partition(":")[2].rpartition("@")[0]
     judged = judged_graders(run.track) if run.track.judge_endpoint is not None else frozenset()
-    for number, call in enumerate(judgments, start=1):
+    for where, call in subject.placed("judgments.jsonl", judgments):
         asked = (call.caller, call.phase, call.request.endpoint, call.request.model)
         if asked != (Caller.JUDGE, Phase.JUDGE, run.track.judge_endpoint, model):
-            yield Finding(subject.where("judgments.jsonl", number), "is not a call to the judge of the track.")
-    for number, grade in enumerate(subject.grades, start=1):
-        where = subject.where("grades.jsonl", number)
+            yield Finding(where, "is not a call to the judge of the track.")
+    for where, grade in subject.placed("grades.jsonl", subject.grades):
         if grade.judgment_key is None:
             if grade.grader in judged and grade.state in _RULED:
                 yield Finding(where, f"{grade.item_id} has no judgment, but its judge is a model.")

@@ -41,7 +41,8 @@ def check_clocks(subject: Subject) -> Check:
     if source is None:
         return Check(NAME, tuple(findings), _absent(subject, earlier, started, ended))
     try:
-        if (source.run.system.slug, source.run.system.submission_digest) != _named(subject):
+        theirs, own = source.run.system, subject.run.system
+        if (theirs.slug, theirs.submission_digest) != (own.slug, own.submission_digest):
             problem = f"run {earlier}, which made the answers, is of {source.run.system.slug}."
             findings.append(Finding(f"{subject.head}: system", problem, REMEDY))
         rows = {row.to_json() for row in source.responses()}
@@ -57,10 +58,6 @@ def _absent(subject: Subject, earlier: str, started: datetime, ended: datetime) 
     inside = [_is_within(row.timings.started, started, ended) for row in subject.responses]
     carried = f"{inside.count(False):,} of its {len(inside):,} answers"
     return f"{carried} are from run {earlier}, whose failed questions it asked again; that run is not here"
-
-
-def _named(subject: Subject) -> tuple[str, str]:
-    return subject.run.system.slug, subject.run.system.submission_digest
 
 
 def _head(subject: Subject, started: datetime, ended: datetime) -> Iterator[Finding]:
@@ -84,9 +81,9 @@ def _log(subject: Subject, started: datetime, ended: datetime) -> Iterator[Findi
         ("judgments.jsonl", [call.at if call.run_id == run_id else None for call in subject.judgments]),
         ("calls.jsonl", [call.at if call.run_id == run_id else None for call in subject.calls]),
     ):
-        for number, at in enumerate(times, start=1):
+        for where, at in subject.placed(name, times):
             if at is not None and not _is_within(at, started, ended):
-                yield Finding(subject.where(name, number), f"is of {at!r}, outside the run.", REMEDY)
+                yield Finding(where, f"is of {at!r}, outside the run.", REMEDY)
                 break
 
 
@@ -100,8 +97,7 @@ def _rows(
     source = subject.run.answers_from
     if subject.run.imported is not None:
         return
-    for number, row in enumerate(subject.responses, start=1):
-        where = subject.where("responses.jsonl", number)
+    for where, row in subject.placed("responses.jsonl", subject.responses):
         if source is not None and row.to_json() not in earlier:
             yield Finding(where, f"{row.question_id} is not a row of run {source}, which made the answers.", REMEDY)
             return

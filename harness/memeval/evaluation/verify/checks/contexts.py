@@ -39,12 +39,10 @@ def check_contexts(subject: Subject) -> Check:
 def _named(subject: Subject) -> Iterator[Finding]:
     """Check that every context that a response names is stored, and that only such a response has a count."""
     stored = {context.digest for context in subject.contexts}
-    for number, row in enumerate(subject.responses, start=1):
+    for where, row in subject.placed("responses.jsonl", subject.responses):
         if row.context_digest is not None and row.context_digest not in stored:
-            where = subject.where("responses.jsonl", number)
             yield Finding(where, "names a context that is not in contexts.jsonl.gz.")
         if (row.context_digest is None) is not (row.context_tokens is None):
-            where = subject.where("responses.jsonl", number)
             yield Finding(where, f"{row.question_id} has a context or a token count, but not both.")
 
 
@@ -56,24 +54,21 @@ def _read(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
     if subject.run.track.reader == NATIVE or subject.run.imported is not None:
         return
     keeps: dict[str, bool] = {}
-    for number, row in enumerate(subject.responses, start=1):
+    for where, row in subject.placed("responses.jsonl", subject.responses):
         if row.outcome is not Outcome.OK or row.context_digest is not None:
             continue
         if row.scenario_id not in keeps:
             scenario = session.scenarios.get(row.scenario_id)
             keeps[row.scenario_id] = scenario is not None and scenario.agent_keeps_context
         if not keeps[row.scenario_id]:
-            yield Finding(
-                subject.where("responses.jsonl", number),
-                f"{row.question_id} was read by {subject.run.track.reader}, but has no context.",
-            )
+            yield Finding(where, f"{row.question_id} was read by {subject.run.track.reader}, but has no context.")
 
 
 def _texts(subject: Subject, session: BenchmarkSession, counts: dict[Digest, int]) -> Iterator[Finding]:
     known = subject.sessions.counts
-    for number, (context, texts) in enumerate(_with_texts(subject, session), start=1):
+    for where, (context, texts) in subject.placed("contexts.jsonl", _with_texts(subject, session)):
         if texts is None or not _matches(context, texts):
-            yield Finding(subject.where("contexts.jsonl", number), "does not match the text of its digest.")
+            yield Finding(where, "does not match the text of its digest.")
             continue
         if context.digest not in known:
             known[context.digest] = texts.tokens(context)
@@ -81,13 +76,11 @@ def _texts(subject: Subject, session: BenchmarkSession, counts: dict[Digest, int
 
 
 def _tokens(subject: Subject, counts: dict[Digest, int]) -> Iterator[Finding]:
-    for number, row in enumerate(subject.responses, start=1):
+    for where, row in subject.placed("responses.jsonl", subject.responses):
         counted = None if row.context_digest is None else counts.get(row.context_digest)
         if counted is not None and counted != row.context_tokens:
-            yield Finding(
-                subject.where("responses.jsonl", number),
-                f"{row.question_id} has {row.context_tokens} context tokens, but its context has {counted}.",
-            )
+            problem = f"{row.question_id} has {row.context_tokens} context tokens, but its context has {counted}."
+            yield Finding(where, problem)
 
 
 def _with_texts(subject: Subject, session: BenchmarkSession) -> Iterator[tuple[Context, TurnTexts | None]]:

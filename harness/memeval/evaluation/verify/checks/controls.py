@@ -24,7 +24,7 @@ from memeval.records.errors import MemevalError
 from memeval.records.response import Response
 from memeval.records.run import SystemKind, View
 from memeval.records.scenario import Ingest, Question, Scenario, Session, Step, Steps
-from memeval.records.track import Limits, Redistribution
+from memeval.records.track import Redistribution
 from memeval.systems.controls import NATIVE, Control, all_controls
 from memeval.systems.live import LiveSystem
 from memeval.systems.source import control_source
@@ -148,13 +148,11 @@ class _KeptSteps(Steps):
     def __iter__(self) -> Iterator[Step]:
         for place in range(len(self)):
             if place == len(self._kept):
-                self._keep(self._steps[place])
+                step = self._steps[place]
+                self._kept.append(step)
+                if isinstance(step, Ingest):
+                    self._sessions[step.session.session_id] = step.session
             yield self._kept[place]
-
-    def _keep(self, step: Step) -> None:
-        self._kept.append(step)
-        if isinstance(step, Ingest):
-            self._sessions[step.session.session_id] = step.session
 
     def session(self, session_id: str) -> Session:
         return self._sessions.get(session_id) or self._steps.session(session_id)
@@ -225,12 +223,10 @@ def _answer(row: Response) -> Digest:
 
 
 def _responses(work: ScenarioWork, rerun: _Rerun) -> Iterator[Response]:
-    control, track = rerun.control, rerun.folder.run.track
-    reader = None if track.reader == NATIVE else reader_named(track.reader)
-    limits: Limits = track.limits
-    with closing(LiveSystem(_loaded(control), limits, lambda line: None)) as system:
-        runner = ScenarioRunner(system, reader, limits.search_items, lambda *event: None, lambda: False)
-        for finished in runner.run(work):
+    track = rerun.folder.run.track
+    reader, limits = None if track.reader == NATIVE else reader_named(track.reader), track.limits
+    with closing(LiveSystem(_loaded(rerun.control), limits, lambda line: None)) as system:
+        for finished in ScenarioRunner(system, reader, limits.search_items).run(work):
             yield from finished.responses
 
 

@@ -1,5 +1,6 @@
 """Checks stored conformance reports and judge audits: what follows from their own rows, and from the code here."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,10 +15,9 @@ from memeval.evaluation.verify.checks.clocks import SKEW, utc_time
 from memeval.evaluation.verify.checks.subject import NoData, Sessions
 from memeval.evaluation.verify.findings import Check, Finding
 from memeval.judging.base import Ruling
-from memeval.judging.calibration import CalibrationAnswer, trials
+from memeval.judging.calibration import trials
 from memeval.judging.phrasing import NAME as CALIBRATION
 from memeval.judging.rules import RulesJudge
-from memeval.records.audit import Probe
 from memeval.records.conformance import CheckOutcome, Conformance, ConformanceCheck
 from memeval.records.errors import MemevalError
 from memeval.records.grade import GradeState
@@ -102,10 +102,8 @@ def check_audit(folder: AuditFolder, sessions: Sessions) -> Check:
 def _rebuilt(folder: AuditFolder, session: BenchmarkSession) -> Iterator[Finding]:
     audit, head = folder.audit, str(folder.path / folder.HEAD)
     stored = list(folder.probes())
-    items: dict[str, set[str]] = {}
-    for probe in stored:
-        items.setdefault(probe.category, set()).add(probe.item_id)
-    answers = trials(session.keys, session.scenarios, max(map(len, items.values()), default=1))
+    items = Counter(category for category, _item in {(probe.category, probe.item_id) for probe in stored})
+    answers = trials(session.keys, session.scenarios, max(items.values(), default=1))
     where = str(folder.file("probes.jsonl"))
     rules = RulesJudge() if audit.judge_endpoint is None else None
     if len(answers) != len(stored):
@@ -113,7 +111,8 @@ def _rebuilt(folder: AuditFolder, session: BenchmarkSession) -> Iterator[Finding
         return
     is_withheld = audit.redistribution is Redistribution.IDS
     for number, (probe, answer) in enumerate(zip(stored, answers, strict=True), start=1):
-        now = answer.probe(rules.rule(answer.case)) if rules is not None else _with(probe, answer)
+        ruling = Ruling(GradeState.GRADED, probe.verdict, judgment_key=probe.judgment_key)
+        now = answer.probe(ruling if rules is None else rules.rule(answer.case))
         if probe != (now.model_copy(update={"answer": probe.answer}) if is_withheld else now):
             problem = f"{probe.item_id} differs from the recomputed answer and verdict."
             yield Finding(f"{where}:{number}", problem, REMEDY)
@@ -122,7 +121,3 @@ def _rebuilt(folder: AuditFolder, session: BenchmarkSession) -> Iterator[Finding
         yield Finding(f"{head}: audit_id", "does not follow from the judge, the data and the answers.", REMEDY)
     if (started := utc_time(audit.started)) is None or stamp != f"{started:%Y%m%dT%H%M%SZ}":
         yield Finding(f"{head}: audit_id", f"begins with {stamp}, but the audit started {audit.started}.", REMEDY)
-
-
-def _with(probe: Probe, answer: CalibrationAnswer) -> Probe:
-    return answer.probe(Ruling(GradeState.GRADED, probe.verdict, judgment_key=probe.judgment_key))

@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import zip_longest
+
+from pydantic_core import to_jsonable_python
 
 from memeval.analysis.failures import FAILURES, failures_of
 from memeval.benchmarks.session import BenchmarkSession
@@ -13,10 +14,8 @@ from memeval.evaluation.verify.checks.subject import NoData, Subject
 from memeval.evaluation.verify.findings import Check, Finding
 from memeval.grading.base import last_attempts
 from memeval.grading.scoring import score
-from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Outcome, Response
-from memeval.records.scores import Scores
 
 NAME = "rows"
 
@@ -36,19 +35,18 @@ def check_rows(subject: Subject) -> Check:
 def _attempts(subject: Subject) -> Iterator[Finding]:
     """Check that no attempt has two rows, and that an item has another attempt only after an error."""
     seen: set[tuple[str, int]] = set()
-    first: dict[tuple[str, int], int] = {}
-    outcomes: dict[tuple[str, int], list[Outcome]] = defaultdict(list)
-    for number, response in enumerate(subject.responses, start=1):
+    first: dict[tuple[str, int], str] = {}
+    failed: set[tuple[str, int]] = set()
+    for where, response in subject.placed("responses.jsonl", subject.responses):
         if (response.question_id, response.attempt) in seen:
-            where = subject.where("responses.jsonl", number)
             yield Finding(where, f"{response.question_id} has two rows for attempt {response.attempt}.")
         seen.add((response.question_id, response.attempt))
-        outcomes[response.item_id, response.attempt].append(response.outcome)
-        first.setdefault((response.item_id, response.attempt), number)
-    for (item_id, attempt), number in first.items():
-        if attempt > 1 and not any(outcome.is_error for outcome in outcomes.get((item_id, attempt - 1), ())):
-            problem = f"{item_id} has attempt {attempt}, but attempt {attempt - 1} is not an error."
-            yield Finding(subject.where("responses.jsonl", number), problem)
+        if response.outcome.is_error:
+            failed.add((response.item_id, response.attempt))
+        first.setdefault((response.item_id, response.attempt), where)
+    for (item_id, attempt), where in first.items():
+        if attempt > 1 and (item_id, attempt - 1) not in failed:
+            yield Finding(where, f"{item_id} has attempt {attempt}, but attempt {attempt - 1} is not an error.")
 
 
 def _graded(subject: Subject) -> Iterator[Finding]:
@@ -57,22 +55,22 @@ def _graded(subject: Subject) -> Iterator[Finding]:
     for response in subject.responses:
         by_item[response.item_id].append(response)
     graded: set[str] = set()
-    for number, grade in enumerate(subject.grades, start=1):
+    for where, grade in subject.placed("grades.jsonl", subject.grades):
         if grade.item_id in graded:
-            yield Finding(subject.where("grades.jsonl", number), f"{grade.item_id} is graded twice.")
+            yield Finding(where, f"{grade.item_id} is graded twice.")
         graded.add(grade.item_id)
         if graders.get(grade.category, grade.grader) != grade.grader:
             problem = f"{grade.item_id} was graded by {grade.grader}, but the track has {graders[grade.category]}."
-            yield Finding(subject.where("grades.jsonl", number), problem)
+            yield Finding(where, problem)
         rows = by_item.get(grade.item_id)
         if rows is None:
-            yield Finding(subject.where("grades.jsonl", number), f"{grade.item_id} has a grade but no response.")
+            yield Finding(where, f"{grade.item_id} has a grade but no response.")
             continue
         outcomes = (row.outcome for row in last_attempts(rows).values())
         outcome = next((each for each in outcomes if each is not Outcome.OK), Outcome.OK)
         if not _is_consistent(grade, outcome):
             problem = f"{grade.item_id} is '{grade.state}', but the outcome of its responses is '{outcome}'."
-            yield Finding(subject.where("grades.jsonl", number), problem)
+            yield Finding(where, problem)
     for item_id in by_item.keys() - graded:
         yield Finding(str(subject.folder.file("grades.jsonl")), f"{item_id} has responses but no grade.")
 
@@ -86,52 +84,43 @@ def _is_consistent(grade: Grade, outcome: Outcome) -> bool:
     return grade.state in (GradeState.GRADED, GradeState.EMPTY, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
 
 
-@dataclass(frozen=True)
-class _Place:
-    position: int
-    key: ItemKey
-
-
 def _asked(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
     """Check that each response is to a planned question, and that the rows are in plan order."""
     planned = ((key, question) for key in session.keys for question in key.question_ids)
-    places = {question: _Place(position, key) for position, (key, question) in enumerate(planned)}
+    places = {question: (position, key) for position, (key, question) in enumerate(planned)}
     previous = (-1, 0)
-    for number, response in enumerate(subject.responses, start=1):
-        place = places.get(response.question_id)
-        if place is None:
-            problem = f"{response.question_id} is not a question of {session.benchmark.info.id}."
-            yield Finding(subject.where("responses.jsonl", number), problem)
+    for where, response in subject.placed("responses.jsonl", subject.responses):
+        if response.question_id not in places:
+            yield Finding(where, f"{response.question_id} is not a question of {session.benchmark.info.id}.")
             continue
-        stated, expected = (response.item_id, response.scenario_id), (place.key.item_id, place.key.scenario_id)
+        position, key = places[response.question_id]
+        stated, expected = (response.item_id, response.scenario_id), (key.item_id, key.scenario_id)
         if stated != expected:
             problem = f"{response.question_id} is of {'/'.join(stated)}, but its item is {'/'.join(expected)}."
-            yield Finding(subject.where("responses.jsonl", number), problem)
-        if (place.position, response.attempt) < previous:
-            yield Finding(subject.where("responses.jsonl", number), f"{response.question_id} is not in plan order.")
+            yield Finding(where, problem)
+        if (position, response.attempt) < previous:
+            yield Finding(where, f"{response.question_id} is not in plan order.")
             return
-        previous = (place.position, response.attempt)
+        previous = (position, response.attempt)
 
 
 def _planned(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
     """Check that each grade is of a planned item, with its category, cluster and slices, and in plan order."""
-    places = {key.item_id: _Place(position, key) for position, key in enumerate(session.keys)}
+    places = {key.item_id: (position, key) for position, key in enumerate(session.keys)}
     previous = -1
-    for number, grade in enumerate(subject.grades, start=1):
-        place = places.get(grade.item_id)
-        if place is None:
-            problem = f"{grade.item_id} is not an item of {session.benchmark.info.id}."
-            yield Finding(subject.where("grades.jsonl", number), problem)
+    for where, grade in subject.placed("grades.jsonl", subject.grades):
+        if grade.item_id not in places:
+            yield Finding(where, f"{grade.item_id} is not an item of {session.benchmark.info.id}.")
             continue
+        position, key = places[grade.item_id]
         for field in ("category", "cluster", "slices"):
-            stated, expected = getattr(grade, field), getattr(place.key, field)
+            stated, expected = getattr(grade, field), getattr(key, field)
             if stated != expected:
-                problem = f"{grade.item_id} has the {field} {stated}, but its key has {expected}."
-                yield Finding(subject.where("grades.jsonl", number), problem)
-        if place.position < previous:
-            yield Finding(subject.where("grades.jsonl", number), f"{grade.item_id} is not in plan order.")
+                yield Finding(where, f"{grade.item_id} has the {field} {stated}, but its key has {expected}.")
+        if position < previous:
+            yield Finding(where, f"{grade.item_id} is not in plan order.")
             return
-        previous = place.position
+        previous = position
 
 
 def _failures(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
@@ -159,19 +148,16 @@ SCORES = "scores"
 
 
 def check_scores(subject: Subject) -> Check:
-    return Check(SCORES, tuple(_sums(subject)))
-
-
-def _sums(subject: Subject) -> Iterator[Finding]:
     run, responses, grades, judgments = subject.run, subject.responses, subject.grades, subject.judgments
+    known, inputs = subject.sessions.scores, (run.track.categories, subject.digests["grades.jsonl"].digest)
     try:
-        scores = _scores(subject)
+        if inputs not in known:
+            known[inputs] = score(run.track.categories, grades)
     except (ValueError, OverflowError) as error:
-        yield Finding(f"{subject.head}: track.categories", f"do not match the grades: {error}.")
-        return
+        return Check(SCORES, (Finding(f"{subject.head}: track.categories", f"do not match the grades: {error}."),))
     usage = summary.usage(run.run_id, responses, subject.calls, judgments)
     recomputed: dict[str, tuple[object, object]] = {
-        "scores": (run.scores, scores),
+        "scores": (run.scores, known[inputs]),
         "coverage": (run.coverage, coverage(run.coverage.limit, run.track.planned, responses, grades)),
         "tokens": (run.tokens, summary.tokens(responses)),
         "timing.phases": (run.timing.phases, summary.phases(responses, judgments)),
@@ -181,24 +167,12 @@ def _sums(subject: Subject) -> Iterator[Finding]:
     }
     if run.usage or usage:
         recomputed["cost"] = (run.cost, cost(run.system, usage))
+    findings = []
     for name, (stated, computed) in recomputed.items():
         if stated != computed:
-            where, was, now = _first_difference(name, _plain(stated), _plain(computed))
-            yield Finding(f"{subject.head}: {where}", f"is {was}, but the rows give {now}.")
-
-
-def _scores(subject: Subject) -> Scores:
-    plan, known = subject.run.track.categories, subject.sessions.scores
-    inputs = plan, subject.digests["grades.jsonl"].digest
-    if inputs not in known:
-        known[inputs] = score(plan, subject.grades)
-    return known[inputs]
-
-
-def _plain(value: object) -> object:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(object).dump_python(value, mode="json")
+            where, was, now = _first_difference(name, *map(to_jsonable_python, (stated, computed)))
+            findings.append(Finding(f"{subject.head}: {where}", f"is {was}, but the rows give {now}."))
+    return Check(SCORES, tuple(findings))
 
 
 def _first_difference(name: str, one: object, other: object) -> tuple[str, object, object]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
 from memeval.analysis.failures import FAILURES
 from memeval.archive.rows import ReadFile, SharedRows, read_file
-from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.archive.runs import REQUIRED, RunFolder, sealed_runs
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Parameters
 from memeval.benchmarks.registry import not_installed
@@ -97,13 +97,6 @@ class Sessions:
         return self._opened[key]
 
 
-def with_its_data(opened: BenchmarkSession | NoData, track: Track) -> BenchmarkSession | NoData:
-    """Return the benchmark only if its data is that of the track."""
-    if isinstance(opened, NoData) or opened.dataset.digest == track.data_digest:
-        return opened
-    return NoData(f"the data {track.data_digest[:19]} of {track.benchmark} is not here")
-
-
 def _opened(
     named: str, parameters: Parameters, protocol: str | None, tier: str | None, shipped_errata: bool
 ) -> BenchmarkSession | NoData:
@@ -130,11 +123,9 @@ def _opened(
 
 T = TypeVar("T", bound=Stored)
 
+R = TypeVar("R")
+
 Drawn = TypeVar("Drawn")
-
-REQUIRED = frozenset({"responses.jsonl", "contexts.jsonl", "grades.jsonl"})
-"""Files without which a run cannot be read."""
-
 
 MOST_ROWS = 1_000_000
 """Maximum number of rows of a file."""
@@ -230,6 +221,15 @@ class Subject:
         """Return the place of a row: the file and its line, from 1."""
         return f"{self.folder.path}/{name}.gz:{number}"
 
+    def placed(self, name: str, rows: Iterable[R]) -> Iterator[tuple[str, R]]:
+        """Yield rows of a file, each after its place."""
+        return ((self.where(name, number), row) for number, row in enumerate(rows, start=1))
+
+    def placed_calls(self) -> Iterator[tuple[str, Call]]:
+        """Yield all model calls, each after its place."""
+        yield from self.placed("judgments.jsonl", self.judgments)
+        yield from self.placed("calls.jsonl", self.calls)
+
     @property
     def opened(self) -> BenchmarkSession | NoData:
         opened = self.sessions.of(self.run.track)
@@ -238,7 +238,11 @@ class Subject:
 
     @cached_property
     def session(self) -> BenchmarkSession | NoData:
-        return with_its_data(self.opened, self.run.track)
+        """The benchmark, only if its data is that of the track."""
+        opened, track = self.opened, self.run.track
+        if isinstance(opened, NoData) or opened.dataset.digest == track.data_digest:
+            return opened
+        return NoData(f"the data {track.data_digest[:19]} of {track.benchmark} is not here")
 
     def with_text(self, session: BenchmarkSession) -> Subject:
         """Return the run with the full text of its rows, even if the benchmark's text is withheld.

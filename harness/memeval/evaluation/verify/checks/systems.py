@@ -134,17 +134,15 @@ class _Check:
             yield self._finding("kind", f"is '{system.kind}', but '{system.slug}' is the name of a shipped control.")
         controls = shipped.controls_with(system.submission_digest)
         submissions = shipped.submissions_with(system.submission_digest)
+        owner = _owner(system.submission_digest, shipped)
         # A single file may be a copy of a control's file: it has the same digest.
         if (controls and system.kind is not SystemKind.FILE) or (
             submissions and system.kind is not SystemKind.SUBMISSION
         ):
-            owner = _owner(system.submission_digest, shipped)
             yield self._finding("kind", f"is '{system.kind}', but the digest is {owner}.")
         elif submissions and not any(f"{system.slug}-".startswith(f"{each.slug}-") for each in submissions):
-            owner = _owner(system.submission_digest, shipped)
             yield self._finding("slug", f"is '{system.slug}', but the digest is {owner}.")
         elif submissions and all(system.version != each.version for each in submissions):
-            owner = _owner(system.submission_digest, shipped)
             yield self._finding("version", f"is {_text(system.version)}, but the digest is {owner}.")
 
     def source(self, results: Path, submissions: Path) -> Check:
@@ -244,25 +242,19 @@ def _of_its_day(identity: SystemIdentity, stated: SystemIdentity) -> SystemIdent
 
 def _unknown_fields(source: SystemSource, found: ClassMethods | None) -> frozenset[str]:
     """Return the fields that do not follow from the files of this system."""
-    unknown: set[str] = set()
-    if found is None:
-        unknown.add("capabilities")
-        if source.submission is None or source.submission.kind not in DRIVERS:
-            unknown.add("adapter_class")
-    return frozenset(unknown)
+    if found is not None:
+        return frozenset()
+    has_driver = source.submission is not None and source.submission.kind in DRIVERS
+    return frozenset({"capabilities"} if has_driver else {"capabilities", "adapter_class"})
 
 
 def _configurations(source: SystemSource, system: SystemIdentity) -> list[SystemSource]:
     """Return a submission, its variants, and itself with the run's parameters, as a matrix changes them."""
     if source.submission is None:
         return [source]
-    known_ones = [source, *(variant_source(source, name) for name in source.submission.variants)]
-    found = list(known_ones)
-    for each in known_ones:
-        if system.slug.startswith(f"{each.slug}-"):
-            suffix = system.slug.removeprefix(f"{each.slug}-")
-            found.append(altered_source(each, suffix, system.parameters))
-    return found
+    found = [source, *(variant_source(source, name) for name in source.submission.variants)]
+    altered = [(each, system.slug.removeprefix(f"{each.slug}-")) for each in found]
+    return found + [altered_source(*each, system.parameters) for each in altered if each[1] != system.slug]
 
 
 def _value(system: SystemIdentity, field: str) -> Any:

@@ -1,7 +1,8 @@
 """Builds the track of a run again from the benchmark's code and data, and compares every part."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.resources import files
+from typing import Any
 
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.judges import judge_of
@@ -13,12 +14,12 @@ from memeval.execution.readers import NATIVE, NoReader
 from memeval.judging.model import SETUP as JUDGE_SETUP
 from memeval.local import is_local
 from memeval.local.catalogue import address_of
-from memeval.reading import Reader
-from memeval.records.base import digest_bytes, digest_of
+from memeval.records.base import Record, digest_bytes, digest_of
 from memeval.records.call import Caller
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.run import SystemKind
 from memeval.records.track import CategoryPlan, Limits, Track
+from memeval.systems.channel import visible
 from memeval.systems.child import HASH_SEED
 
 NAME = "track"
@@ -56,14 +57,10 @@ def _differences(subject: Subject, session: BenchmarkSession) -> Iterator[Findin
     if is_local(track.reader):  # a model on this machine has a limit of its own
         limits = limits.model_copy(update={"reader_tokens": track.limits.reader_tokens})
     rebuilt = session.track(reader=None, limits=limits)
-    for field in ("benchmark", "data_digest", "parameters", "tokenizer", "sample", "released"):
-        stated, expected = getattr(track, field), getattr(rebuilt, field)
-        if stated != expected:
-            yield _finding(subject, field, f"is {_shown(stated)}, but {benchmark} has {_shown(expected)}.")
-    for limit in Limits.model_fields:
-        stated, expected = getattr(track.limits, limit), getattr(rebuilt.limits, limit)
-        if stated != expected:
-            yield _finding(subject, f"limits.{limit}", f"is {stated:g}, but {benchmark} has {expected:g}.")
+    fields = ("benchmark", "data_digest", "parameters", "tokenizer", "sample", "released")
+    yield from _compared(subject, track, rebuilt, fields, benchmark)
+    limits_of = track.limits, rebuilt.limits
+    yield from _compared(subject, *limits_of, Limits.model_fields, benchmark, "limits.", shown="{:g}".format)
     yield from _plans(subject, rebuilt)
     if subject.run.seeds != (seeds := _seeds(subject)):
         yield Finding(f"{subject.head}: seeds", f"are {subject.run.seeds}, but a run has {seeds}.", RECORD_A_NEW_RUN)
@@ -83,11 +80,9 @@ def _plans(subject: Subject, rebuilt: Track) -> Iterator[Finding]:
         if name not in expected:
             yield _finding(subject, "categories", f"has {_shown(name)}, which {rebuilt.benchmark} does not have.")
             continue
-        for field in CategoryPlan.model_fields:
-            one, other = getattr(stated[name], field), getattr(expected[name], field)
-            if one != other:
-                problem = f"is {_shown(one)}, but {rebuilt.benchmark} has {_shown(other)}."
-                yield _finding(subject, f"categories.{name}.{field}", problem)
+        prefix = f"categories.{name}."
+        plans = stated[name], expected[name]
+        yield from _compared(subject, *plans, CategoryPlan.model_fields, rebuilt.benchmark, prefix)
     names = [plan.name for plan in subject.run.track.categories]
     if sorted(names) == sorted(expected) and names != list(expected):
         yield _finding(subject, "categories", f"are not in the order of {rebuilt.benchmark}.")
@@ -121,20 +116,16 @@ def _unfit(subject: Subject) -> str | None:
     if run.system.kind is SystemKind.IMPORTED:
         return None
     try:
-        choose_reader(protocol.reader or run.track.reader, run.system.capabilities, run.system.slug, _any, protocol)
+        named, system = protocol.reader or run.track.reader, run.system
+        choose_reader(named, system.capabilities, system.slug, lambda name: NoReader(), protocol)
     except MemevalError as error:
         return error.problem
     return None
 
 
-def _any(_name: str) -> Reader:
-    return NoReader()
-
-
 def _phases(subject: Subject, *, is_native: bool, is_model: bool) -> Iterator[Finding]:
     """Check that the rows have a reading phase if there is a reader, and none if the system answers."""
-    for number, row in enumerate(subject.responses, start=1):
-        where = subject.where("responses.jsonl", number)
+    for where, row in subject.placed("responses.jsonl", subject.responses):
         reads = row.timings.read_seconds is not None
         if is_native and (reads or row.reader_key is not None):
             yield Finding(where, f"{row.question_id} was read by a reader, but the track's reader is {NATIVE}.")
@@ -143,16 +134,14 @@ def _phases(subject: Subject, *, is_native: bool, is_model: bool) -> Iterator[Fi
             yield Finding(where, f"{row.question_id} has no reading phase, but the track has a reader.")
             return
         if is_model is (row.reader_key is None) and not row.outcome.is_error:
-            has = "no" if is_model else "a"
-            yield Finding(
-                where, f"{row.question_id} has {has} reader call, but the reader is {subject.run.track.reader}."
-            )
+            has, reader = "no" if is_model else "a", subject.run.track.reader
+            yield Finding(where, f"{row.question_id} has {has} reader call, but the reader is {reader}.")
             return
     model = subject.run.track.reader.partition(":")[2].rpartition("@")[0] if is_model else None
-    for number, call in enumerate(subject.calls, start=1):
+    for where, call in subject.placed("calls.jsonl", subject.calls):
         asked = (call.request.model, call.request.endpoint)
         if call.caller is Caller.READER and asked != (model, subject.run.track.reader_endpoint):
-            yield Finding(subject.where("calls.jsonl", number), "is not a call to the reader of the track.")
+            yield Finding(where, "is not a call to the reader of the track.")
 
 
 def _judging(subject: Subject) -> Iterator[Finding]:
@@ -163,10 +152,8 @@ def _judging(subject: Subject) -> Iterator[Finding]:
     except BadInput as error:
         yield _finding(subject, "judge", f"is {_shown(track.judge)}: {error.problem}")
         return
-    for field in ("judge", "judge_endpoint", "judge_label", "prompts"):
-        if getattr(track, field) != getattr(rebuilt, field):
-            problem = f"is {_shown(getattr(track, field))}, but the judge has {_shown(getattr(rebuilt, field))}."
-            yield _finding(subject, field, problem)
+    fields = ("judge", "judge_endpoint", "judge_label", "prompts")
+    yield from _compared(subject, track, rebuilt, fields, "the judge")
     if {name: seed for name, seed in run.seeds.items() if name == "judge"} != judge.seeds:
         yield Finding(f"{subject.head}: seeds", f"are {run.seeds}, but the judge has {judge.seeds}.", RECORD_A_NEW_RUN)
 
@@ -209,7 +196,21 @@ def _seeds(subject: Subject) -> dict[str, int]:
 
 
 def _shown(value: object) -> str:
-    from memeval.systems.channel import visible
-
     text = visible(str(value))
     return text if len(text) <= 100 else f"{text[:99]}…"
+
+
+def _compared(
+    subject: Subject,
+    stated: Record,
+    rebuilt: Record,
+    fields: Iterable[str],
+    owner: str,
+    prefix: str = "",
+    shown: Callable[[Any], str] = _shown,
+) -> Iterator[Finding]:
+    """Yield a finding for each field of a part of the track that differs from that of its owner."""
+    for field in fields:
+        one, other = getattr(stated, field), getattr(rebuilt, field)
+        if one != other:
+            yield _finding(subject, prefix + field, f"is {shown(one)}, but {owner} has {shown(other)}.")
