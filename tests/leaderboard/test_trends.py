@@ -10,7 +10,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, history_runs, sealed_runs
 from memeval.leaderboard.series import History, LeftOut, VersionSeries, history_of
 from memeval.leaderboard.trend_measures import COMPOSITE, INGEST_RATIO, SEARCH_RATIO, named_measure, run_measures
-from memeval.leaderboard.trends import ScoreChanges, Trend, changes_of, trend_of
+from memeval.leaderboard.trends import ScoreChanges, Trend, trend_of
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
@@ -36,7 +36,8 @@ def trend(series: VersionSeries, measure: str = COMPOSITE) -> Trend:
 
 
 def changes(results: Path) -> ScoreChanges:
-    return changes_of(only(results), {folder.run.run_id: folder for folder in history_runs(results)})
+    folders = {folder.run.run_id: folder for folder in history_runs(results)}
+    return ScoreChanges(only(results), folders.get)
 
 
 def day(number: int) -> str:
@@ -257,7 +258,7 @@ def test_runs_of_other_items_have_no_step(tmp_path: Path) -> None:
     (folders[2].path / "grades.jsonl.gz").write_bytes((other.path / "grades.jsonl.gz").read_bytes())
     series = only(tmp_path)
     by_id = {folder.run.run_id: RunFolder(folder.path) for folder in folders}
-    assert changes_of(series, by_id).steps == ()
+    assert ScoreChanges(series, by_id.get).steps == ()
 
 
 def test_another_way_to_count_the_search_time_breaks_its_ratio_alone(tmp_path: Path) -> None:

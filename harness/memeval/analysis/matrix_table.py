@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from memeval.archive.rows import neutral
 from memeval.grading.recall import DEPTHS
 from memeval.records.benchmark import BenchmarkInfo, Direction, MetricInfo
 from memeval.records.comparison import Difference
@@ -184,24 +185,17 @@ def csv_text(matrix: Matrix) -> str:
             comparison: list[object] = [None] * 6
             if test is not None:
                 comparison = [first, test.difference, test.low, test.high, test.corrected, test.sign.value]
-            writer.writerow([*map(_safe, head), name, value, low, high, *comparison])
+            writer.writerow([*map(neutral, head), name, value, low, high, *comparison])
         if cell.state is not CellState.DONE:
-            writer.writerow([*map(_safe, head), "reason", _safe(cell.reason), *[None] * 8])
+            writer.writerow([*map(neutral, head), "reason", neutral(cell.reason), *[None] * 8])
     return stream.getvalue()
 
 
 def _numbers(cell: MatrixCell) -> Iterator[tuple[str, float | None, float | None, float | None]]:
     if cell.composite is not None:
-        interval = cell.composite.interval
-        limits = (interval.low, interval.high) if interval else (None, None)
-        yield "composite", cell.composite.value, *limits
+        yield "composite", cell.composite.value, *cell.composite.ends
     for name, value in numbers_of(cell).items():
         yield name, value, None, None
-
-
-def _safe(value: str | None) -> str | None:
-    """Return a text that a spreadsheet does not read as a formula."""
-    return f"'{value}" if value and value[0] in "=+-@\t\r" else value
 
 
 def _groups(matrix: Matrix) -> Iterator[list[MatrixCell]]:

@@ -1,5 +1,6 @@
 """Reading and writing row files: one canonical JSON object per line, gzipped in sealed runs."""
 
+import csv
 import gzip
 import hashlib
 import io
@@ -170,6 +171,24 @@ def _opened(path: Path) -> BinaryIO | io.BufferedReader:
 
 def indented(data: Mapping[str, Any]) -> bytes:
     return (json.dumps(data, sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""Prefixes by which a spreadsheet recognises a formula."""
+
+
+def neutral(cell: object) -> object:
+    """Return a cell for a CSV file: text that a spreadsheet would take for a formula gets an apostrophe."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+
+
+def csv_text(columns: Iterable[str], rows: Iterable[Mapping[str, object]]) -> str:
+    """Return rows as CSV, with a line of names. Unknown and missing cells are empty, and no cell is a formula."""
+    out, names = io.StringIO(), list(columns)
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(map(neutral, names))
+    writer.writerows([neutral(row.get(name)) for name in names] for row in rows)
+    return out.getvalue()
 
 
 def write_files(files: Mapping[Path, bytes]) -> None:

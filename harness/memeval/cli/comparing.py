@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -203,18 +201,12 @@ def items(
 
 def _csv(reports: Sequence[ItemReport]) -> str:
     """Return all items as CSV; what is undefined is empty."""
+    from memeval.archive.rows import csv_text
     from memeval.records.items import ItemLine
-    from memeval.site.table.downloads import safe_cell
 
-    out = io.StringIO()
     columns = ("benchmark", "track_id", *ItemLine.model_fields)
-    writer = csv.DictWriter(out, columns, lineterminator="\n")
-    writer.writeheader()
-    for report in reports:
-        track = {"benchmark": report.benchmark, "track_id": report.track_id}
-        for line in report.items:
-            writer.writerow({key: safe_cell(value) for key, value in (track | line.data()).items()})
-    return out.getvalue()
+    tracks = [({"benchmark": report.benchmark, "track_id": report.track_id}, report.items) for report in reports]
+    return csv_text(columns, (track | line.data() for track, items in tracks for line in items))
 
 
 def _print_report(report: ItemReport, top: int) -> None:

@@ -53,8 +53,7 @@ def trajectory(
 
     Example: memeval archive trajectory bm25s --benchmark lifecycle --chart trend.html
     """
-    from memeval.leaderboard.trend_rows import trend_data, versions_by_run
-    from memeval.site.trends.trend_files import as_csv as csv_of
+    from memeval.leaderboard.trend_rows import trend_data, trends_csv, versions_by_run
 
     if as_csv and as_json:
         raise BadInput("--csv and --json are both given.", remedy="Give one of them.")
@@ -66,7 +65,7 @@ def trajectory(
     if chart is not None:
         _draw(shown, chart)
     if as_csv:
-        print(csv_of(shown), end="")
+        print(trends_csv(shown), end="")
     elif as_json:
         versions = versions_by_run([changes for _trend, changes in shown])
         print_json([trend_data(trend, changes, versions) for trend, changes in shown])
@@ -142,7 +141,7 @@ _LIST = "List what there is: memeval archive trajectory."
 def _trends(history: History, measure: str, folders: Sequence[RunFolder]) -> list[tuple[Trend, ScoreChanges]]:
     """Return the trend of each series that has the measure. Raises ``BadInput`` if no series has the measure."""
     from memeval.leaderboard.trend_measures import named_measure, run_measures
-    from memeval.leaderboard.trends import changes_of, trend_of
+    from memeval.leaderboard.trends import ScoreChanges, trend_of
 
     series = sorted(history.series, key=lambda one: -len(one.points))
     named_measure(measure, run_measures([run for one in series for run in one.runs]))
@@ -153,7 +152,7 @@ def _trends(history: History, measure: str, folders: Sequence[RunFolder]) -> lis
             wanted = named_measure(measure, run_measures(one.runs))
         except BadInput:
             continue  # a category of another benchmark
-        shown.append((trend_of(one, wanted), changes_of(one, by_id)))
+        shown.append((trend_of(one, wanted), ScoreChanges(one, by_id.get)))
     return shown
 
 

@@ -1,20 +1,16 @@
 """A run as a flat table with one row per item: ids, numbers and states, no text of the benchmark or the system."""
 
-import csv
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
+from memeval.archive.rows import csv_text
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.writing import RunItem, RunItems, ordinals
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.exchange.parquet import Cell, Kind, Row, arrow_table, has_pyarrow, pyarrow_modules
+from memeval.exchange.parquet import Kind, Row, arrow_table, has_pyarrow, pyarrow_modules
 from memeval.grading.scoring import SKIPPED, headline
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""Prefixes by which a spreadsheet recognises a formula."""
 
 _SECONDS = ("take_in_seconds", "settle_seconds", "search_seconds", "ask_seconds", "read_seconds")
 
@@ -54,11 +50,9 @@ def write_csv(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Pa
     ``BadInput`` if the run cannot be read.
     """
     rows = list(_rows(run, benchmark_session))
-    columns = _columns(rows)
-    with to.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([neutral(column) for column in columns])
-        writer.writerows([_csv_cell(row.get(column)) for column in columns] for row in rows)
+    flags = {True: "true", False: "false"}
+    cells = ({name: flags[cell] if isinstance(cell, bool) else cell for name, cell in row.items()} for row in rows)
+    to.write_text(csv_text(_columns(rows), cells), encoding="utf-8", newline="")
     return [to]
 
 
@@ -76,11 +70,6 @@ def write_parquet(run: RunFolder, benchmark_session: BenchmarkSession | None, to
     _pyarrow, parquet = pyarrow_modules()
     parquet.write_table(arrow_table({name: _kind(name) for name in _columns(rows)}, rows), to)
     return [to]
-
-
-def neutral(text: str) -> str:
-    """Return a cell's text with an apostrophe in front if a spreadsheet would take it for a formula."""
-    return "'" + text if text.startswith(FORMULA) else text
 
 
 def _rows(run: RunFolder, benchmark_session: BenchmarkSession | None) -> Iterator[Row]:
@@ -150,14 +139,6 @@ def _columns(rows: Sequence[Row]) -> list[str]:
 def _sum(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
-
-
-def _csv_cell(cell: Cell) -> Any:
-    if cell is None:
-        return ""
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    return neutral(cell) if isinstance(cell, str) else cell
 
 
 def _kind(column: str) -> Kind:

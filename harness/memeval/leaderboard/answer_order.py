@@ -101,7 +101,7 @@ def _complete(rows: Iterable[BoardRow]) -> Iterator[BoardRow]:
     Not the controls of one benchmark alone: they know how it is made.
     """
     for row in rows:
-        full = row.run.scores.composite.value is not None and row.standing is not RankStatus.INVALIDATED
+        full = row.score is not None and row.standing is not RankStatus.INVALIDATED
         special = row.standing is RankStatus.CONTROL and not is_general_control(row.run)
         if full and not special and row.folder.file(GRADES).exists():
             yield row

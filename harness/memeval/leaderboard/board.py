@@ -128,6 +128,16 @@ class BoardRow:
     """This run and its repetitions; ``None`` if the system ran once."""
 
     @property
+    def score(self) -> float | None:
+        """The composite score; ``None`` without one."""
+        return self.run.scores.composite.value
+
+    @property
+    def is_control(self) -> bool:
+        """Whether memeval ships the system. Its slug is not enough: anyone can use ``no-memory``."""
+        return self.run.system.kind is SystemKind.CONTROL
+
+    @property
     def doubtful(self) -> bool:
         return any(mark.name is MarkName.NOT_ABOVE_NO_MEMORY for mark in self.marks)
 
@@ -169,6 +179,9 @@ class BoardTable:
     def ranked(self) -> int:
         return sum(row.rank is not None for row in self.rows)
 
+    def control(self, slug: str) -> BoardRow | None:
+        return next((row for row in self.rows if row.is_control and row.run.system.slug == slug), None)
+
     @cached_property
     def tied_apart(self) -> tuple[TiedPair, ...]:
         """The pairs of ranked systems that are tied although their intervals do not overlap, each with the reason."""
@@ -176,8 +189,7 @@ class BoardTable:
             return ()
         places = {self.tests.runs[row.folder.path]: row.run for row in self.rows if row.rank is not None}
         runs = [places[place] for place in range(len(places))]
-        found = [run.scores.composite.interval for run in runs]
-        ends = [(None, None) if each is None else (each.low, each.high) for each in found]
+        ends = [run.scores.composite.ends for run in runs]
         tested = PValues(self.tests.tested.p[0], self.tests.tested.corrected[0])
         return tied_apart([run.system.slug for run in runs], ends, *np.triu_indices(len(self.tests.runs), 1), tested)
 
@@ -349,24 +361,15 @@ def _table(members: Sequence[BoardRow]) -> BoardTable:
     baseline = _baseline(shown.values())
     tests = track_tests([row.folder for row in ranked], baseline.folder if baseline else None)
     ranks = tests.ranks if tests else {}
-    floor = max(
-        (
-            row.run.scores.composite.value
-            for row in shown.values()
-            if _is_control(row) and row.run.system.slug in BLIND_CONTROLS and row.run.scores.composite.value is not None
-        ),
-        default=None,
-    )
-    nothing = next(
-        (row.run.scores.composite.value for row in shown.values() if _is_control(row) and _is(row, NO_MEMORY)), None
-    )
+    of_controls = {row.run.system.slug: row.score for row in shown.values() if row.is_control}
+    floor = max((score for slug in BLIND_CONTROLS if (score := of_controls.get(slug)) is not None), default=None)
     controls = [row.run for row in shown.values() if is_general_control(row.run)]
     rows = [
         replace(
             row,
             rank=ranks.get(row.folder.path),
-            gap=_gap(row, floor),
-            marks=row.marks + _marks_within(row, controls, nothing),
+            gap=None if row.score is None or floor is None else row.score - floor,
+            marks=row.marks + _marks_within(row, controls, of_controls.get(NO_MEMORY)),
             spread=_spread(row, members),
         )
         for row in sorted(shown.values(), key=_place)
@@ -385,14 +388,14 @@ def _spread(row: BoardRow, members: Iterable[BoardRow]) -> Spread | None:
     A run that nobody accepted does not count beside an accepted one, and a replayed run is no repetition.
     """
     values = [
-        each.run.scores.composite.value
+        each.score
         for each in members
         if _system(each) == _system(row)  # controls may share a file, and so the fingerprint
         and each.run.fingerprint == row.run.fingerprint
         and each.standing is row.standing
         and each.accepted == row.accepted
         and not each.run.replayed
-        and each.run.scores.composite.value is not None
+        and each.score is not None
     ]
     return Spread(len(values), min(values), max(values)) if len(values) > 1 else None
 
@@ -402,7 +405,7 @@ def _counted(rows: Iterable[BoardRow]) -> list[BoardRow]:
 
 
 def _system(row: BoardRow) -> tuple[str, bool]:
-    return row.run.system.slug, _is_control(row)
+    return row.run.system.slug, row.is_control
 
 
 def _precedence(row: BoardRow) -> tuple[bool, bool, bool]:
@@ -423,10 +426,8 @@ def _beside_accepted(members: Sequence[BoardRow]) -> list[BoardRow]:
 def _compared(row: BoardRow, rows: Sequence[BoardRow], baseline: BoardRow | None, tests: TrackTests | None) -> BoardRow:
     if row.rank is None:
         return row
-    scores = [other.run.scores.composite.value or 0.0 for other in rows if other.rank is not None]
-    compared = replace(
-        row, place=1 + sum(score > (row.run.scores.composite.value or 0.0) for score in scores), ranked=len(scores)
-    )
+    scores = [other.score or 0.0 for other in rows if other.rank is not None]
+    compared = replace(row, place=1 + sum(score > (row.score or 0.0) for score in scores), ranked=len(scores))
     if baseline is None or tests is None:
         return compared
     return replace(
@@ -441,34 +442,19 @@ def _baseline(rows: Iterable[BoardRow]) -> BoardRow | None:
         if row.standing is RankStatus.CONTROL
         and is_general_control(row.run)
         and row.run.context_source not in (ContextSource.FULL_CONTEXT, ContextSource.ORACLE)
-        and row.run.scores.composite.value is not None
+        and row.score is not None
         and row.folder.file(GRADES).exists()
     ]
     return min(simple, key=_place, default=None)
 
 
-def _is_control(row: BoardRow) -> bool:
-    """Return whether memeval ships the system. Its slug is not enough: anyone can use ``no-memory``."""
-    return row.run.system.kind is SystemKind.CONTROL
-
-
-def _is(row: BoardRow, slug: str) -> bool:
-    return row.run.system.slug == slug
-
-
 def _marks_within(row: BoardRow, controls: Sequence[Run], nothing: float | None) -> tuple[Mark, ...]:
     if is_reviewed(row.folder, row.entries):
         return ()
-    value = row.run.scores.composite.value
-    is_doubtful = row.standing is RankStatus.RANKED and value is not None and nothing is not None and value <= nothing
+    known = row.score is not None and nothing is not None
+    is_doubtful = row.standing is RankStatus.RANKED and known and (row.score or 0.0) <= (nothing or 0.0)
     return (*((not_above_no_memory(),) if is_doubtful else ()), *marks_within(row.run, controls))
 
 
-def _gap(row: BoardRow, floor: float | None) -> float | None:
-    value = row.run.scores.composite.value
-    return None if value is None or floor is None else value - floor
-
-
 def _place(row: BoardRow) -> tuple[bool, float, str]:
-    value = row.run.scores.composite.value
-    return (value is None, -(value or 0.0), row.run.system.slug)
+    return (row.score is None, -(row.score or 0.0), row.run.system.slug)

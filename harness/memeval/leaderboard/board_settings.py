@@ -1,6 +1,5 @@
 """What ``memeval.toml`` says about the tables of a board: the benchmarks, the headline tracks and own weights."""
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from memeval.benchmarks.base import Benchmark
 from memeval.grading.scoring import composite_of
 from memeval.leaderboard.board import BoardTable
 from memeval.leaderboard.samples import GRADES
+from memeval.leaderboard.suites import refuse_unknown
 from memeval.records.base import canonical_json
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
@@ -41,7 +41,9 @@ def board_settings(results: Path, find: Callable[[str], Benchmark] = registered)
     for name, choice in file.settings.headline.items():
         info = info_of(name, "headline", name)
         for key, known in (("protocol", info.protocols), ("tier", info.tiers)):
-            _refuse_unknown(file, getattr(choice, key), [each.name for each in known], ("headline", name, key))
+            if (chosen := getattr(choice, key)) is not None:
+                names = [each.name for each in known]
+                refuse_unknown(f"{name} has no {key}", chosen, names, file.place("headline", name, key))
         for key, chosen in (("reader", choice.reader), ("judge", choice.judge)):
             if chosen is not None and (why := why_removed(chosen)):
                 raise BadInput(why, where=file.place("headline", name, key), remedy=f"Name another {key}.")
@@ -49,7 +51,8 @@ def board_settings(results: Path, find: Callable[[str], Benchmark] = registered)
         info = info_of(name, "weights", name)
         categories = [category.name for category in info.every_category]
         for category in weights:
-            _refuse_unknown(file, category, categories, ("weights", name, category))
+            where = file.place("weights", name, category)
+            refuse_unknown(f"{name} has no category", category, categories, where)
     return file
 
 
@@ -113,15 +116,3 @@ def _fits(choice: TrackChoice, track: Track) -> bool:
 
 def _described(track: Track) -> str:
     return f"{track.id} (protocol {track.protocol}, tier {track.tier}, reader {track.reader}, judge {track.judge})"
-
-
-def _refuse_unknown(file: SettingsFile, name: str | None, known: Sequence[str], keys: tuple[str, ...]) -> None:
-    if name is None or name in known:
-        return
-    near = difflib.get_close_matches(name, known, n=1)
-    what = keys[-1] if keys[0] == "headline" else "category"
-    raise BadInput(
-        f"{keys[1]} has no {what} '{name}'.",
-        where=file.place(*keys),
-        remedy=f"Did you mean '{near[0]}'?" if near else f"Choose one of: {', '.join(known)}.",
-    )

@@ -1,7 +1,7 @@
 """The columns of the data frames of :mod:`memeval.leaderboard.frames`, with their types and meanings."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memeval.exchange.parquet import Kind
 
@@ -42,12 +42,8 @@ _TRACK = _of(
     track_id="Id of the track. Scores are comparable only within a track.",
 )
 
-_STARTED = _of(Kind.TIME, started="Start of the run, UTC.")
-
-_STATE = _of(Kind.TEXT, state="current, superseded or invalidated, from the ledger.")
-
 LEDGER = (
-    *_STATE,
+    *_of(Kind.TEXT, state="current, superseded or invalidated, from the ledger."),
     *_of(Kind.FLAG, accepted="Whether a maintainer accepted the run with its current bytes."),
     *_of(Kind.TEXT, grade_trust="Trust in the grades.", answer_trust="Trust in the answers."),
 )
@@ -80,10 +76,14 @@ RUNS = (
         errata_digest="Digest of the errata.",
         sample_digest="Digest of the ids of the items, if the tier is a sample.",
     ),
-    *_STARTED,
-    *_of(Kind.TIME, ended="End of the run, UTC."),
-    *_of(Kind.WHOLE, concurrency="Questions in flight at the same time."),
-    *_of(Kind.WHOLE, planned="Planned items.", done="Items with a grade.", errors="Items without a verdict."),
+    *_of(Kind.TIME, started="Start of the run, UTC.", ended="End of the run, UTC."),
+    *_of(
+        Kind.WHOLE,
+        concurrency="Questions in flight at the same time.",
+        planned="Planned items.",
+        done="Items with a grade.",
+        errors="Items without a verdict.",
+    ),
     *_of(Kind.FLAG, complete="Whether every planned item has a grade."),
     *_of(
         Kind.NUMBER,
@@ -181,14 +181,9 @@ TRENDS = (
 
 
 ITEMS = (
+    *(replace(each, kind=Kind.REPEATED) for each in (*_RUN, *_SYSTEM, *_TRACK)),
     *_of(
         Kind.REPEATED,
-        run_id="Id of the run.",
-        system="The system's name in paths: its slug.",
-        system_kind="control, submission, file or imported.",
-        version="The system's version.",
-        benchmark="Benchmark and version.",
-        track_id="Id of the track. Scores are comparable only within a track.",
         item_id="The item.",
         category="The category of the item.",
         cluster="Cluster of the item, such as a person. Items of one cluster are not independent.",

@@ -21,6 +21,9 @@ USES_MODEL = "uses_model"
 """Field of a run's row that is no column: whether replies of a model are behind the grades."""
 
 
+_TRACK = ("protocol", "tier", "reader", "reader_endpoint", "judge", "judge_endpoint", "judge_label", "tokenizer")
+
+
 def run_row(folder: RunFolder) -> Row:
     """Return the row of a run in ``runs``, without path and ledger columns, and with ``USES_MODEL``.
 
@@ -31,27 +34,15 @@ def run_row(folder: RunFolder) -> Row:
     system, track, scores = run.system, run.track, run.scores
     overall, composite = scores.overall, scores.composite
     row: Row = {
-        "run_id": run.run_id,
+        **_names(run),
         "run_digest": folder.digest,
-        "system": system.slug,
-        "system_kind": system.kind.value,
-        "version": system.version,
         "system_name": system.name,
         "variant": system.variant,
         "configuration": system.configured,
         "mock": system.mock,
-        "benchmark": track.benchmark,
-        "track_id": run.track_id,
         "data_digest": track.data_digest,
         "parameters": canonical_json(track.parameters),
-        "protocol": track.protocol,
-        "tier": track.tier,
-        "reader": track.reader,
-        "reader_endpoint": track.reader_endpoint,
-        "judge": track.judge,
-        "judge_endpoint": track.judge_endpoint,
-        "judge_label": track.judge_label,
-        "tokenizer": track.tokenizer,
+        **{name: getattr(track, name) for name in _TRACK},
         "errata_digest": track.errata,
         "sample_digest": track.sample,
         "started": _time(run.timing.started, folder),
@@ -90,18 +81,25 @@ def run_row(folder: RunFolder) -> Row:
     return _checked(row, folder)
 
 
+def _names(run: Run) -> Row:
+    """Return the cells that every frame has of a run."""
+    return {
+        "run_id": run.run_id,
+        "system": run.system.slug,
+        "system_kind": run.system.kind.value,
+        "version": run.system.version,
+        "benchmark": run.track.benchmark,
+        "track_id": run.track_id,
+    }
+
+
 def category_rows(folder: RunFolder) -> Iterator[Row]:
     run = folder.run
     graders = {plan.name: plan.grader for plan in run.track.categories}
     for score in run.scores.categories:
         tally = score.tally
         yield {
-            "run_id": run.run_id,
-            "system": run.system.slug,
-            "system_kind": run.system.kind.value,
-            "version": run.system.version,
-            "benchmark": run.track.benchmark,
-            "track_id": run.track_id,
+            **_names(run),
             "category": score.name,
             "grader": graders.get(score.name),
             "weight": score.weight,
@@ -139,15 +137,7 @@ def _sum(usage: Mapping[Phase, PhaseUsage], name: str) -> int | None:
 
 
 def item_rows(folder: RunFolder) -> Iterator[Row]:
-    run = folder.run
-    of_run: Row = {
-        "run_id": run.run_id,
-        "system": run.system.slug,
-        "system_kind": run.system.kind.value,
-        "version": run.system.version,
-        "benchmark": run.track.benchmark,
-        "track_id": run.track_id,
-    }
+    of_run = _names(folder.run)
     for item in RunItems(folder, None):
         yield {**of_run, **_grade_cells(item), **_checked(_response_cells(item.answers), folder)}
 

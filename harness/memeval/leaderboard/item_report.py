@@ -1,7 +1,6 @@
 """The item statistics of the tables of a results folder."""
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -127,8 +126,8 @@ def _category(
 
 
 def _saturation(table: BoardTable, best: BoardRow, differences: DetectableDifferences) -> Saturation:
-    value = best.run.scores.composite.value or 0.0
-    floor, oracle = (_control_score(table.rows, slug) for slug in (NO_MEMORY, ORACLE))
+    value = best.score or 0.0
+    floor, oracle = (_control_score(table, slug) for slug in (NO_MEMORY, ORACLE))
     ceiling = 1.0 if oracle is None else oracle
     detectable = differences.composite
     has_scale = floor is not None and ceiling - floor >= LEAST_GAP
@@ -145,9 +144,9 @@ def _saturation(table: BoardTable, best: BoardRow, differences: DetectableDiffer
     )
 
 
-def _control_score(rows: Sequence[BoardRow], slug: str) -> float | None:
-    controls = (row.run for row in rows if row.standing is RankStatus.CONTROL)
-    return next((run.scores.composite.value for run in controls if run.system.slug == slug), None)
+def _control_score(table: BoardTable, slug: str) -> float | None:
+    row = table.control(slug)
+    return row.score if row and row.standing is RankStatus.CONTROL else None
 
 
 def _number(value: float) -> float | None:

@@ -110,7 +110,7 @@ def _systems(scales: Iterable[IndexScale]) -> list[System]:
 
 def _row(scales: Sequence[IndexScale], system: System) -> OverallRow:
     runs = [scale.rows.get(system) for scale in scales]
-    scores = [row.run.scores.composite.value if row else None for row in runs]
+    scores = [row.score if row else None for row in runs]
     any_run = next(row for scale in scales for row in (scale.rows.get(system), scale.others.get(system)) if row)
     return OverallRow(
         system=system[0],

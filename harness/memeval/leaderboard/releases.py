@@ -269,7 +269,7 @@ def _rows(board: Board) -> list[ReleaseRow]:
             system=row.run.system.slug,
             run_id=row.run.run_id,
             run_digest=row.folder.digest,
-            composite=row.run.scores.composite.value,
+            composite=row.score,
             best_rank=row.rank.best if row.rank else None,
             worst_rank=row.rank.worst if row.rank else None,
             grades=row.trust.grades,

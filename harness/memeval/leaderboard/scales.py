@@ -8,7 +8,6 @@ import numpy as np
 from memeval.leaderboard.board import NO_MEMORY, Board, BoardRow, BoardTable, RankStatus
 from memeval.leaderboard.samples import GRADES
 from memeval.records.overall import Ceiling, SuiteBenchmark, SuiteTrack
-from memeval.records.run import SystemKind
 from memeval.statistics.overall import LEAST_GAP, gap_share
 
 ORACLE = "oracle"
@@ -61,10 +60,10 @@ def table_scale(table: BoardTable, chosen: SuiteBenchmark) -> IndexScale:
     rows = {system_of(row): row for row in table.rows}
     counted = {system: row for system, row in rows.items() if _counts(row)}
     floor, oracle = (counted.get(system) for system in (NO_MEMORY_SYSTEM, ORACLE_SYSTEM))
-    low = floor.run.scores.composite.value if floor else None
+    low = floor.score if floor else None
     high = 1.0
     if chosen.ceiling is Ceiling.ORACLE:
-        top = oracle.run.scores.composite.value if oracle else None
+        top = oracle.score if oracle else None
     else:
         top, oracle = high, None
     shown = SuiteTrack(
@@ -89,10 +88,10 @@ def _no_scale(floor: float | None, ceiling: float | None, chosen: SuiteBenchmark
 
 
 def system_of(row: BoardRow) -> System:
-    return row.run.system.slug, row.run.system.kind is SystemKind.CONTROL
+    return row.run.system.slug, row.is_control
 
 
 def _counts(row: BoardRow) -> bool:
     if row.standing is RankStatus.CONTROL:
-        return row.run.scores.composite.value is not None and row.folder.file(GRADES).exists()
+        return row.score is not None and row.folder.file(GRADES).exists()
     return row.standing is RankStatus.RANKED

@@ -1,13 +1,12 @@
 """The suites of benchmarks of the overall index, from ``suites.toml``."""
 
-import difflib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from memeval.benchmarks import find as registered
 from memeval.benchmarks.base import Benchmark
 from memeval.execution.readers import NATIVE
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, did_you_mean
 from memeval.records.overall import BenchmarkSuite, Ceiling, SuiteFile
 from memeval.removed import why_removed
 from memeval.toml import Keys, Toml, read_toml
@@ -44,16 +43,15 @@ def read_suites(path: Path = FILE, find: Callable[[str], Benchmark] = registered
                 if why := why_removed(name):
                     raise BadInput(why, where=file.place(*keys, key), remedy=f"Name another {key}.")
             for key, known in (("protocol", info.protocols), ("tier", info.tiers)):
-                _refuse_unknown(file, each.benchmark, getattr(each, key), [one.name for one in known], (*keys, key))
+                what, names = f"{each.benchmark} has no {key}", [one.name for one in known]
+                refuse_unknown(what, getattr(each, key), names, file.place(*keys, key))
     return suites
 
 
 def find_suite(suites: Sequence[BenchmarkSuite], name: str) -> BenchmarkSuite:
     found = [suite for suite in suites if name in (suite.id, suite.id.partition("@")[0])]
     if not found:
-        known = [suite.id for suite in suites]
-        near = difflib.get_close_matches(name, known, n=1)
-        raise BadInput(f"there is no suite '{name}'.", remedy=_choose(near, known))
+        raise BadInput(f"there is no suite '{name}'.", remedy=choose(name, [suite.id for suite in suites]))
     return max(found, key=lambda suite: int(suite.id.partition("@")[2]))
 
 
@@ -86,11 +84,11 @@ def _refuse_repeated(file: Toml, names: Iterable[str], keys: Keys, key: str, wha
         seen.add(name)
 
 
-def _refuse_unknown(file: Toml, benchmark: str, name: str, known: Sequence[str], keys: Keys) -> None:
+def refuse_unknown(what: str, name: str, known: Sequence[str], where: str) -> None:
+    """Raise ``BadInput`` if a name in a TOML file is not known. ``what``: such as ``beliefs@2 has no tier``."""
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        raise BadInput(f"{benchmark} has no {keys[-1]} '{name}'.", where=file.place(*keys), remedy=_choose(near, known))
+        raise BadInput(f"{what} '{name}'.", where=where, remedy=choose(name, known))
 
 
-def _choose(near: Sequence[str], known: Sequence[str]) -> str:
-    return f"Did you mean '{near[0]}'?" if near else f"Choose one of: {', '.join(known)}."
+def choose(name: str, known: Sequence[str]) -> str:
+    return did_you_mean(name, known, f"Choose one of: {', '.join(known)}.")

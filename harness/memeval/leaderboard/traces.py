@@ -11,7 +11,7 @@ import json
 import sys
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -75,14 +75,6 @@ sign of a copy."""
 Rows = npt.NDArray[np.void]
 
 
-@dataclass(frozen=True, slots=True)
-class _Clock:
-    question_id: str
-    attempt: int
-    started: str
-    seconds: Seconds
-
-
 class Trace:
     """What can be compared of a run's responses.
 
@@ -114,10 +106,10 @@ class Trace:
     @cached_property
     def durations(self) -> dict[str, Durations]:
         found: dict[str, Durations] = {phase: {} for phase in DURATIONS}
-        for clock in _clocks(self._read[1]):
-            for phase, seconds in zip(DURATIONS, clock.seconds, strict=True):
-                if seconds:
-                    found[phase][clock.question_id, clock.attempt, clock.started] = seconds
+        for question, attempt, started, clock in json.loads(self._read[1]):
+            for phase, seconds in zip(DURATIONS, clock, strict=True):
+                if seconds:  # a thousand runs share their questions, so each id is in memory once
+                    found[phase][sys.intern(question), attempt, started] = seconds
         return found
 
     @cached_property
@@ -177,14 +169,6 @@ def _from_bytes(content: bytes) -> tuple[Rows, bytes]:
     count, _, rest = content.partition(b"\n")
     end = int(count) * _ROW.itemsize
     return np.frombuffer(rest[:end], dtype=_ROW), rest[end:]
-
-
-def _clocks(content: bytes) -> list[_Clock]:
-    """Return clocks that are JSON text. A thousand runs share their questions, so each id is in memory once."""
-    return [
-        _Clock(sys.intern(question), attempt, started, tuple(seconds))
-        for question, attempt, started, seconds in json.loads(content)
-    ]
 
 
 class Traces:
@@ -257,7 +241,7 @@ def repeats(traces: Sequence[Trace]) -> dict[Path, Repeats]:
             continue
         needed = COPIED if trace.rows["retrieved"].sum() >= len(trace.rows) / 2 else ALIKE
         for counts, share, is_copy in ((by_whole, needed, True), (by_text, ALIKE, False)):
-            others = [each for each in counts[place] if _another(traces[each[1]].run, trace.run)]
+            others = [each for each in counts[place] if _submission(traces[each[1]].run) != _submission(trace.run)]
             if others and max(others)[0] >= share * len(trace.rows):
                 equal, number = max(others)
                 is_copy = is_copy or has_scaled_clocks(traces[number], trace)
@@ -281,12 +265,8 @@ def _counts(places: Places, others: Places) -> Mapping[int, list[tuple[int, int]
     return found
 
 
-def _another(one: Run, two: Run) -> bool:
-    """Return whether two runs are of different systems; variants of a submission are one system."""
-    return _submission(one) != _submission(two)
-
-
 def _submission(run: Run) -> tuple[bool, str]:
+    """Return what tells systems apart; variants of a submission are one system."""
     return run.system.kind is SystemKind.CONTROL, run.system.named.partition(":")[0]
 
 
@@ -337,15 +317,11 @@ def shares_rows(one: Trace, two: Trace) -> bool:
 def has_scaled_clocks(one: Trace, two: Trace) -> bool:
     """Return whether the durations of one phase of two runs are the same, up to a common factor and small changes."""
     carries_over = bool(one.run.coverage.retried or two.run.coverage.retried)
-    return any(
-        _same_durations(one.durations[phase], two.durations[phase], carries_over)
-        for phase in one.durations
-        if phase in two.durations
-    )
+    return any(_same_durations(one.durations[phase], two.durations[phase], carries_over) for phase in DURATIONS)
 
 
 def _same_durations(one: Durations, two: Durations, carries_over: bool) -> bool:
-    carried = one.keys() & two.keys() if carries_over else frozenset()
+    carried = one.keys() & two.keys() if carries_over else set()
     first, second = _without(one, carried), _without(two, carried)
     pairs = [(first[key], second[key]) for key in first.keys() & second.keys()]
     if len({seconds for seconds, _ in pairs}) < FEWEST_DURATIONS:
@@ -355,6 +331,5 @@ def _same_durations(one: Durations, two: Durations, carries_over: bool) -> bool:
     return bool(np.median(np.abs(ratios - np.median(ratios))) < JITTER)
 
 
-def _without(durations: Durations, carried: Iterable[tuple[str, int, str]]) -> dict[tuple[str, int], float]:
-    left_out = set(carried)
-    return {key[:2]: seconds for key, seconds in durations.items() if key not in left_out}
+def _without(durations: Durations, carried: Set[tuple[str, int, str]]) -> dict[tuple[str, int], float]:
+    return {key[:2]: seconds for key, seconds in durations.items() if key not in carried}

@@ -1,8 +1,9 @@
 """Trends as rows of files and frames: every file, page and frame has its numbers from here."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from memeval.archive.rows import csv_text
 from memeval.leaderboard.trend_measures import COMPOSITE
 from memeval.leaderboard.trends import NeighbourTest, ScoreChanges, StepFound, Trend
 from memeval.records.comparison import Difference
@@ -42,6 +43,11 @@ def point_rows(trend: Trend, changes: ScoreChanges | None) -> Iterator[dict[str,
             "track_id": series.track.id,
             "run_id": run.run_id if run else None,
         }
+
+
+def trends_csv(trends: Iterable[tuple[Trend, ScoreChanges | None]]) -> str:
+    """Return trends as CSV, one line a version."""
+    return csv_text(COLUMNS, (row for trend, changes in trends for row in point_rows(trend, changes)))
 
 
 def trend_data(trend: Trend, changes: ScoreChanges, versions: Mapping[str, str]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The trend of one measure over the versions of a system: its points and breaks, and the changes that are no chance."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -148,10 +148,6 @@ class ScoreChanges:
     def are_equal(self) -> bool:
         """Whether all versions have the same grades."""
         return all(_same_grades(one, two) for one, two in pairwise(self.series.runs))
-
-
-def changes_of(series: VersionSeries, folders: Mapping[str, RunFolder]) -> ScoreChanges:
-    return ScoreChanges(series, folders.get)
 
 
 def _same_grades(one: Run, two: Run) -> bool:

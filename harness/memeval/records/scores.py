@@ -70,6 +70,11 @@ class Composite(Record):
     reason: str | None = None
     """Why there is no value."""
 
+    @property
+    def ends(self) -> tuple[float, float] | tuple[None, None]:
+        """The ends of the interval; ``None`` without one."""
+        return (self.interval.low, self.interval.high) if self.interval else (None, None)
+
 
 class Scores(Record):
     """All scores of a run."""

@@ -16,7 +16,6 @@ from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.leaderboard.pairing import TrackPair, apart_and_shared, old_and_fresh
 from memeval.records.benchmark import ChartInfo, ChartKind, MetricInfo
 from memeval.records.call import Phase
-from memeval.records.run import SystemKind
 from memeval.site.charts.charts import Chart
 from memeval.site.charts.study_charts import DeclaredMark, declared
 from memeval.site.model import text
@@ -96,9 +95,9 @@ def _published(chart: ChartInfo) -> list[DeclaredMark]:
 
 def _marks(row: BoardRow, chart: ChartInfo, metric: MetricInfo | None) -> Iterator[DeclaredMark]:
     """Yield the values of a run; none that the run lacks."""
-    kind = "control" if row.run.system.kind is SystemKind.CONTROL else "system"
+    kind = "control" if row.is_control else "system"
     if chart.kind is ChartKind.BARS:
-        value = row.run.scores.composite.value if metric is None else overall(row, metric)
+        value = row.score if metric is None else overall(row, metric)
         if value is not None:
             yield DeclaredMark(row.run.system.name, "", value, kind)
         return
@@ -244,12 +243,7 @@ def _sizes(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
 
 def _of_several_lengths(tables: Mapping[int, BoardTable]) -> list[tuple[int, BoardRow]]:
     """Return the rows of systems that ran at several lengths, each with its tokens of history, the shortest first."""
-    rows = [
-        (size, row)
-        for size in sorted(tables)
-        for row in tables[size].rows
-        if row.run.scores.composite.value is not None
-    ]
+    rows = [(size, row) for size in sorted(tables) for row in tables[size].rows if row.score is not None]
     lengths = Counter(row.run.system.slug for _, row in rows)
     return [(size, row) for size, row in rows if lengths[row.run.system.slug] > 1]
 

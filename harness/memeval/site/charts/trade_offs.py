@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.leaderboard.matrices import frontier
-from memeval.records.run import SystemKind
 from memeval.site.charts.charts import Chart
 from memeval.site.charts.scatter import Level, Plot, PlotSpot, scatter, score_range
 from memeval.site.table.columns import Column
@@ -116,10 +115,9 @@ def _trade_off(view: TableView, column: Column) -> TradeOff:
 
 
 def _levels(view: TableView) -> Iterator[Level]:
-    for line in view.lines:
-        score = line.row.run.scores.composite.value
-        if line.row.run.system.kind is SystemKind.CONTROL and score is not None:
-            yield Level(line.row.run.system.name, score)
+    for row in (line.row for line in view.lines if line.control):
+        if row.score is not None:
+            yield Level(row.run.system.name, row.score)
 
 
 @dataclass(frozen=True)

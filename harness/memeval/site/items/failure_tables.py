@@ -73,7 +73,9 @@ def run_failures(site: SiteModel, row: BoardRow) -> RunFailures | None:
         ``None`` if the rows or the data are missing.
     """
     data = site.benchmark_of(row.run.track).data[row.run.track.data_digest]
-    head = site.failure_cache.get(row.folder.path, lambda: failures_head(row.folder, data))
+    if row.folder.path not in site.failure_heads:
+        site.failure_heads[row.folder.path] = failures_head(row.folder, data)
+    head = site.failure_heads[row.folder.path]
     return None if head is None else RunFailures(head, lambda: failures_file(row.folder, data) or b"")
 
 

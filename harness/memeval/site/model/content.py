@@ -34,7 +34,7 @@ from memeval.leaderboard.board_settings import (
 from memeval.leaderboard.releases import releases as stored_releases
 from memeval.leaderboard.series import LeftOut, history_of
 from memeval.leaderboard.traces import Traces
-from memeval.leaderboard.trends import ScoreChanges, changes_of
+from memeval.leaderboard.trends import ScoreChanges
 from memeval.records.base import Digest, digest_of
 from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
@@ -43,7 +43,6 @@ from memeval.records.finding import FindingsReport
 from memeval.records.label import LabelReport
 from memeval.records.regraded import RegradedFile
 from memeval.records.release import Release
-from memeval.records.run import SystemKind
 from memeval.records.scores import Composite
 from memeval.records.settings import BoardSettings
 from memeval.records.submission import Submission
@@ -261,18 +260,6 @@ class BenchmarkView:
         return metric.title if metric else "Accuracy"
 
 
-class FailureCache:
-    """What is known of failure analyses, each read once, by the folder of the run."""
-
-    def __init__(self) -> None:
-        self._files: dict[Path, bytes | None] = {}
-
-    def get(self, path: Path, make: Callable[[], bytes | None]) -> bytes | None:
-        if path not in self._files:
-            self._files[path] = make()
-        return self._files[path]
-
-
 @dataclass(frozen=True)
 class SiteModel:
     board: Board
@@ -304,7 +291,8 @@ class SiteModel:
     """The systems with at least two versions on one track, for each such track. Controls are left out."""
     left_out: Mapping[LeftOut, int] = field(default_factory=dict)
     """How many runs are no point of a history of versions, by reason."""
-    failure_cache: FailureCache = field(default_factory=FailureCache, compare=False, repr=False)
+    failure_heads: dict[Path, bytes | None] = field(default_factory=dict, compare=False, repr=False)
+    """What is known of failure analyses, each read once, by the folder of the run."""
 
     @property
     def address(self) -> str | None:
@@ -330,7 +318,7 @@ class SiteModel:
         """All runs of controls, by slug, newest first."""
         found: dict[str, list[BoardRow]] = defaultdict(list)
         for row in self.board.runs:
-            if row.run.system.kind is SystemKind.CONTROL:
+            if row.is_control:
                 found[row.run.system.slug].append(row)
         return {slug: tuple(rows) for slug, rows in found.items()}
 
@@ -422,7 +410,7 @@ def read_site(
         is_memevals=results.absolute().parent == assets_root(),
         headline=headline_tracks(board.tables, settings_file),
         version_changes=tuple(
-            changes_of(series, with_versions) for series in history.with_versions if not series.is_control
+            ScoreChanges(series, with_versions.get) for series in history.with_versions if not series.is_control
         ),
         left_out=history.left_out,
         own_scores={

@@ -52,18 +52,15 @@ class ApiFiles(Publisher):
         runs = ApiRuns(runs=tuple(_run(row) for row in site.board.runs))
         trends = ApiTrends(trends=tuple(_trends(site)))
         index = ApiIndex(title=site.settings.title, release=site.version, latest=site.latest, files=tuple(_files(site)))
-        for name, record in (
-            ("index", index),
-            ("boards", boards),
-            ("systems", systems),
-            ("runs", runs),
-            ("trends", trends),
-        ):
-            yield Asset(f"{FOLDER}{name}.json", _content(record))
-
-
-def _content(record: Stored) -> bytes:
-    return f"{record.to_json()}\n".encode("utf-8", "replace")
+        files: dict[str, Stored] = {
+            "index": index,
+            "boards": boards,
+            "systems": systems,
+            "runs": runs,
+            "trends": trends,
+        }
+        for name, record in files.items():
+            yield Asset(f"{FOLDER}{name}.json", f"{record.to_json()}\n".encode("utf-8", "replace"))
 
 
 def _files(site: SiteModel) -> Iterable[ApiFile]:
@@ -138,8 +135,8 @@ def _result(row: BoardRow) -> ApiResult:
         rank_best=row.rank.best if row.rank else None,
         rank_worst=row.rank.worst if row.rank else None,
         score=composite.value,
-        low=composite.interval.low if composite.interval else None,
-        high=composite.interval.high if composite.interval else None,
+        low=composite.ends[0],
+        high=composite.ends[1],
     )
 
 
@@ -236,31 +233,33 @@ class FeedFile(Publisher):
 
 
 def _entry(feed: Element, entry: LedgerEntry, row: BoardRow | None, site: SiteModel) -> None:
-    made, address, score = SubElement(feed, "entry"), "ledger/" if entry.run_id else "releases/", ""
+    address, score = "ledger/" if entry.run_id else "releases/", ""
     what = f"run {entry.run_id}" if entry.run_id else f"release {entry.release_version}"
     if row is not None:
         address, run = run_url(row.run.run_id), row.run
         what = f"{run.system.name} {run.system.version} on {site.benchmark_of(run.track).title}"
         score = f"Score: {score_words(row)}. Track: {run.track_id}."
-    _text(made, "title", f"{entry.event.value}: {what}")
-    _text(made, "id", _id(entry))
-    _text(made, "updated", entry.at)
-    _text(SubElement(made, "author"), "name", entry.by)
-    SubElement(made, "link", {"rel": "alternate", "type": "text/html", "href": (site.address or "") + address})
-    _text(made, "content", " ".join(filter(None, [entry.reason, score])))
+    words = " ".join(filter(None, [entry.reason, score]))
+    _add(feed, f"{entry.event.value}: {what}", _id(entry), entry.at, entry.by, (site.address or "") + address, words)
 
 
 def _step_entry(feed: Element, product: ProductTrend, line: TrackTrend, found: StepFound, site: SiteModel) -> None:
-    made, step, version = SubElement(feed, "entry"), found.step, line.versions[found.after.run_id]
-    gap = signed_percent(step.after - step.before)
-    _text(made, "title", f"{product.group.name} {version}: {gap} points on {line.title}")
-    _text(made, "id", _urn(f"step:{found.before.run_id}:{found.after.run_id}"))
-    _text(made, "updated", found.after.timing.ended)
-    _text(SubElement(made, "author"), "name", site.settings.title)
-    address = line.url_of(found.after) or f"{product.group.url}#versions"
-    SubElement(made, "link", {"rel": "alternate", "type": "text/html", "href": (site.address or "") + address})
+    step, version = found.step, line.versions[found.after.run_id]
+    title = f"{product.group.name} {version}: {signed_percent(step.after - step.before)} points on {line.title}"
+    address = (site.address or "") + (line.url_of(found.after) or f"{product.group.url}#versions")
     before, after = percent(step.before), percent(step.after)
-    _text(made, "content", f"The score changed from {before} % to {after} % ({probability(step.p)}).")
+    words = f"The score changed from {before} % to {after} % ({probability(step.p)})."
+    name = _urn(f"step:{found.before.run_id}:{found.after.run_id}")
+    _add(feed, title, name, found.after.timing.ended, site.settings.title, address, words)
+
+
+def _add(feed: Element, title: str, name: str, updated: str, author: str, address: str, content: str) -> None:
+    made = SubElement(feed, "entry")
+    for tag, value in (("title", title), ("id", name), ("updated", updated)):
+        _text(made, tag, value)
+    _text(SubElement(made, "author"), "name", author)
+    SubElement(made, "link", {"rel": "alternate", "type": "text/html", "href": address})
+    _text(made, "content", content)
 
 
 def _id(entry: LedgerEntry) -> str:

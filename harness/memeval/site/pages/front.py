@@ -1,12 +1,11 @@
 """The front page: who leads, how sure that is, and systems by benchmarks."""
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from memeval.archive.rows import csv_text
 from memeval.exchange.parquet import has_pyarrow
 from memeval.records.base import canonical_json
 from memeval.records.ledger import LedgerEvent
@@ -20,7 +19,6 @@ from memeval.site.model.urls import run_url, system_url
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.table.capabilities import as_rows, capability_rows, differing
-from memeval.site.table.downloads import safe_cell
 from memeval.site.table.overview import Overview, OverviewColumn, OverviewRow, on_front, overviews, verdict
 from memeval.site.table.tab_tables import tab_tables
 
@@ -155,19 +153,13 @@ def _data(overview: Overview, row: OverviewRow) -> dict[str, Any]:
     }
     for column, cell in zip(overview.columns, row.cells, strict=True):
         score = cell.row.run.scores.composite if cell else None
-        interval = score.interval if score else None
         name = column.benchmark.id
         found[name] = score.value if score else None
-        found[f"{name} low"] = interval.low if interval else None
-        found[f"{name} high"] = interval.high if interval else None
+        found[f"{name} low"], found[f"{name} high"] = score.ends if score else (None, None)
         found[f"{name} against baseline"] = cell.against.value if cell else None
         found[f"{name} run"] = cell.row.run.run_id if cell else None
     return found
 
 
 def _as_csv(rows: Sequence[dict[str, Any]]) -> bytes:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: safe_cell(value) for name, value in row.items()} for row in rows)
-    return out.getvalue().encode("utf-8", "replace")
+    return csv_text(rows[0], rows).encode("utf-8", "replace")

@@ -1,9 +1,11 @@
-"""Files that make a release citable and findable: citation, deposit metadata, Croissant descriptions."""
+"""Files that make a release citable and findable: citation, deposit metadata, Croissant, files for the Hub."""
 
 import gzip
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import yaml
 
 from memeval.archive.run_cache import kept_by_name
 from memeval.benchmarks.base import Dataset
@@ -12,13 +14,13 @@ from memeval.leaderboard.board import BoardRow
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import MemevalError
 from memeval.records.track import Redistribution
+from memeval.site.model import text
 from memeval.site.model.benchmark_data import BenchmarkData, OpenData
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import LEVEL, Asset, GeneratedFile, shared
-from memeval.site.model.urls import benchmark_url, relative, segment
+from memeval.site.model.urls import benchmark_url, relative, run_url, segment
 from memeval.site.pages.citing import Citation, citation_file, reference_text, works_of, zenodo_metadata
 from memeval.site.pages.croissant import CSV, JSON_LINES, DataField, DataFile, DataSet, croissant
-from memeval.site.pages.hub import hub_benchmark, hub_results
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.score_table import COLUMNS, score_csv, score_parquet, score_rows
 
@@ -251,3 +253,50 @@ def _data_set(info: BenchmarkInfo, date: str, files: tuple[DataFile, ...]) -> Da
         files=files,
         responsible=responsible,
     )
+
+
+FRAMEWORK = "memeval"
+"""Not ``inspect-ai``: under that name, Inspect allows only its own solvers and scorers, which grade otherwise."""
+
+
+def hub_benchmark(info: BenchmarkInfo) -> bytes:
+    """Return the ``eval.yaml`` of a benchmark on the Hub of Hugging Face: one task for each protocol.
+
+    Fields of this file and the next are those of *Evaluation Results* (huggingface/hub-docs, docs/hub/eval-results.md).
+    """
+    return _yaml(
+        {
+            "name": info.title,
+            "description": info.summary,
+            "evaluation_framework": FRAMEWORK,
+            "tasks": [{"id": protocol.name} for protocol in info.protocols],
+        }
+    )
+
+
+def hub_results(rows: Sequence[BoardRow], hub: str, site_url: str | None) -> bytes:
+    """Return the ``.eval_results/*.yaml`` of a system: one entry for each ranked run.
+
+    ``hub``: who has the data on the Hub. ``site_url``: address of the published board; without it, no entry has a
+    source. Values are composite scores in percent.
+    """
+    return _yaml([_hub_entry(row, hub, site_url) for row in rows])
+
+
+def _hub_entry(row: BoardRow, hub: str, site_url: str | None) -> dict[str, object]:
+    run, value = row.run, row.score
+    if value is None:
+        raise ValueError(f"{run.run_id} has no composite score, so it cannot be ranked.")
+    source = {"url": f"{site_url.rstrip('/')}/{run_url(run.run_id)}", "name": f"Run {run.run_id}"} if site_url else None
+    return {
+        "dataset": {"id": f"{hub}/{run.track.benchmark.replace('@', '-')}", "task_id": run.track.protocol},
+        "value": round(100 * value, 2),
+        "date": run.timing.started,
+        **({"source": source} if source else {}),
+        "evaluation_framework": FRAMEWORK,
+        "notes": text.visible(f"{run.system.name}; reader {run.track.reader}; judge {run.track.judge}"),
+    }
+
+
+def _yaml(described: object) -> bytes:
+    return yaml.safe_dump(described, sort_keys=False, allow_unicode=True, width=110).encode()

@@ -1,11 +1,11 @@
 """The overall index: one number for each system over a suite of benchmarks, on a page and as CSV."""
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
+from memeval.archive.rows import csv_text
 from memeval.leaderboard.overall import overall
 from memeval.leaderboard.suites import read_suites
 from memeval.records.base import canonical_json
@@ -17,7 +17,6 @@ from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.pages.your_weights import suite_weights
-from memeval.site.table.downloads import safe_cell
 
 DOWNLOAD = "downloads/overall"
 
@@ -123,12 +122,7 @@ COLUMNS = (
 def as_csv(tables: Sequence[Overall]) -> str:
     """Return suites as CSV, one line a system. Unknown values are empty."""
     benchmarks = dict.fromkeys(track.chosen.benchmark for table in tables for track in table.tracks)
-    out = io.StringIO()
-    writer = csv.DictWriter(out, (*COLUMNS, *benchmarks), lineterminator="\n")
-    writer.writeheader()
-    for table in tables:
-        writer.writerows({name: safe_cell(value) for name, value in row.items()} for row in _rows(table))
-    return out.getvalue()
+    return csv_text((*COLUMNS, *benchmarks), chain.from_iterable(map(_rows, tables)))
 
 
 def _rows(table: Overall) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,6 @@ import vl_convert
 from markupsafe import Markup, escape
 
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
-from memeval.records.run import SystemKind
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile
 from memeval.site.model.labels import label
@@ -46,7 +45,7 @@ class Badge:
 
 
 def badge_of(site: SiteModel, table: BoardTable, row: BoardRow) -> Badge | None:
-    if row.run.system.kind is SystemKind.CONTROL:
+    if row.is_control:
         return None
     track, system = table.track, row.run.system
     path = f"badges/{segment(system.slug)}/{segment(track.id)}.svg"
@@ -71,7 +70,7 @@ def score_words(row: BoardRow) -> str:
 
 
 def _score(row: BoardRow) -> str:
-    value = row.run.scores.composite.value
+    value = row.score
     return "no score" if value is None else f"{percent(value)} %"
 
 

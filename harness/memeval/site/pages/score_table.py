@@ -1,17 +1,15 @@
 """All scores of a board as one table, with a description of every column."""
 
-import csv
-import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from memeval.archive.rows import csv_text
 from memeval.exchange.parquet import Kind, arrow_table, pyarrow_modules
 from memeval.leaderboard.board import Board, BoardRow
 from memeval.leaderboard.ranking import baseline_word
 from memeval.site.pages.croissant import DataField
 from memeval.site.table.columns import Column
-from memeval.site.table.downloads import safe_cell
 from memeval.site.table.spending import SPENDING, total_cost
 
 
@@ -72,10 +70,10 @@ COLUMNS = (
         "composite",
         "Float",
         "Composite score, mostly in [0, 1]; empty if unknown.",
-        lambda row: row.run.scores.composite.value,
+        lambda row: row.score,
     ),
-    _column("composite_low", "Float", "Lower end of its 95 % interval.", lambda row: _end(row, low=True)),
-    _column("composite_high", "Float", "Upper end of its 95 % interval.", lambda row: _end(row, low=False)),
+    _column("composite_low", "Float", "Lower end of its 95 % interval.", lambda row: row.run.scores.composite.ends[0]),
+    _column("composite_high", "Float", "Upper end of its 95 % interval.", lambda row: row.run.scores.composite.ends[1]),
     _column(
         "best_rank",
         "Float",
@@ -136,11 +134,7 @@ def score_rows(board: Board) -> list[dict[str, Any]]:
 
 def score_csv(rows: list[dict[str, Any]]) -> bytes:
     """Return the rows as CSV: unknown values are empty."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([column.field.name for column in COLUMNS])
-    writer.writerows([safe_cell(value) for value in row.values()] for row in rows)
-    return out.getvalue().encode("utf-8", "replace")
+    return csv_text((column.field.name for column in COLUMNS), rows).encode("utf-8", "replace")
 
 
 def score_parquet(rows: list[dict[str, Any]]) -> bytes:
@@ -150,10 +144,3 @@ def score_parquet(rows: list[dict[str, Any]]) -> bytes:
     parquet.write_table(arrow_table({each.field.name: _TYPES[each.field.type] for each in COLUMNS}, rows), stream)
     content: bytes = stream.getvalue().to_pybytes()
     return content
-
-
-def _end(row: BoardRow, *, low: bool) -> float | None:
-    interval = row.run.scores.composite.interval
-    if interval is None:
-        return None
-    return interval.low if low else interval.high

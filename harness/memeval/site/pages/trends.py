@@ -6,6 +6,7 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from memeval.leaderboard.trend_measures import COMPOSITE, run_measures
+from memeval.leaderboard.trend_rows import trends_csv
 from memeval.leaderboard.trends import trend_of
 from memeval.records.errors import BadInput
 from memeval.site.charts.line_charts import HEIGHT, LEFT, WIDTH, swatch_parts
@@ -15,7 +16,6 @@ from memeval.site.model.text import visible
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import environment, render
 from memeval.site.trends.product_trends import trends_of
-from memeval.site.trends.trend_files import as_csv
 from memeval.site.trends.version_charts import ChartLine, VersionChart, spark, version_chart, written
 from memeval.storage import unwritable
 
@@ -33,7 +33,7 @@ class TrendsPage(Publisher):
             for changes in site.version_changes
             for measure in run_measures(changes.series.runs)
         ]
-        yield Asset(DOWNLOAD, as_csv(every).encode("utf-8", "replace"))
+        yield Asset(DOWNLOAD, trends_csv(every).encode("utf-8", "replace"))
         yield Page(
             url="trends/",
             title="Trends",

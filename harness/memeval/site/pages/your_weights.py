@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from memeval.leaderboard.board import BoardRow
 from memeval.records.overall import Overall, OverallRow
-from memeval.records.run import SystemKind
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, Data, GeneratedFile, encode
 from memeval.site.model.products import Products
@@ -74,7 +73,7 @@ def _row(row: BoardRow, categories: Sequence[str]) -> Data:
     return {
         "name": row.run.system.name,
         "url": run_url(row.run.run_id),
-        "control": row.run.system.kind is SystemKind.CONTROL,
+        "control": row.is_control,
         "place": row.place,
         "rank": rank_text(row),
         "shares": [scores.get(name) for name in categories],

@@ -88,7 +88,7 @@ def capability_rows(site: SiteModel) -> list[AbleRow]:
     """
     newest: dict[str, BoardRow] = {}
     for row in site.board.runs:
-        if row.run.system.kind is not SystemKind.CONTROL and row.run.system.slug in site.conformance:
+        if not row.is_control and row.run.system.slug in site.conformance:
             newest.setdefault(row.run.system.slug, row)
     ran = {row.run.system.slug for row in site.board.runs}
     hosted = {

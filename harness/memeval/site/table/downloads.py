@@ -1,27 +1,23 @@
 """Tables as CSV and JSON files."""
 
-import csv
-import io
 import json
 
+from memeval.archive.rows import csv_text
 from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.site.table.columns import Column, ColumnReader, Value
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
 
 def as_csv(table: BoardTable, columns: tuple[Column, ...]) -> bytes:
-    """Return a table as CSV: exact values, blank if unknown, and ranges as ``1 to 8``.
-
-    Text that a spreadsheet would read as a formula gets a leading apostrophe, since names come from outside.
-    """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["slug", "standing", *(column.name for column in columns)])
-    for row in table.rows:
-        values = [safe_cell(_ranged(column.read(row))) for column in columns]
-        writer.writerow([row.run.system.slug, row.standing.value, *values])
-    return out.getvalue().encode("utf-8", "replace")
+    """Return a table as CSV: exact values, blank if unknown, and ranges as ``1 to 8``."""
+    rows = (
+        {
+            "slug": row.run.system.slug,
+            "standing": row.standing.value,
+            **{column.name: _ranged(column.read(row)) for column in columns},
+        }
+        for row in table.rows
+    )
+    return csv_text(["slug", "standing", *(column.name for column in columns)], rows).encode("utf-8", "replace")
 
 
 def _ranged(reading: ColumnReader) -> Value:
@@ -29,13 +25,6 @@ def _ranged(reading: ColumnReader) -> Value:
     if reading.span is None or reading.span[0] == reading.span[1]:
         return reading.value
     return f"{reading.span[0]} to {reading.span[1]}"
-
-
-def safe_cell(value: object) -> object:
-    """Return a value for a CSV file: unknown values are empty, and text that would be a formula gets an apostrophe."""
-    if value is None:
-        return ""
-    return "'" + value if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def as_json(table: BoardTable, columns: tuple[Column, ...]) -> bytes:

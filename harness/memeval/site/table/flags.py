@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from memeval.leaderboard.board import FILE_GREP, NO_MEMORY, BoardRow, BoardTable
 from memeval.records.ledger import AnswerTrust, LedgerEvent, Runner
-from memeval.records.run import Run, SystemKind, TokenSource, View
+from memeval.records.run import Run, TokenSource, View
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.statistics.intervals import wilson
 
@@ -46,8 +46,8 @@ def marks(site: SiteModel, table: BoardTable, row: BoardRow) -> tuple[RowFlag, .
     """
     benchmark = site.benchmark_of(row.run.track)
     found = [RowFlag(mark.name.value, mark.sentence) for mark in row.marks]
-    found += [*_over_ceiling(benchmark, row.run), *_full_context(site, row.run)]
-    if row.run.system.kind is not SystemKind.CONTROL and row.run.coverage.full:
+    found += [*_over_ceiling(benchmark, row.run), *_full_context(site, row)]
+    if not row.is_control and row.run.coverage.full:
         found += [*_under_no_memory(benchmark, table, row.run), *_under_file_search(table, row)]
     return tuple(found)
 
@@ -83,9 +83,10 @@ def _over_ceiling(benchmark: BenchmarkView, run: Run) -> Iterator[RowFlag]:
         )
 
 
-def _full_context(site: SiteModel, run: Run) -> Iterator[RowFlag]:
-    sent = run.tokens.per_question
-    if sent is None or run.tokens.source is not TokenSource.MEASURED or _is_control(run, FULL_CONTEXT):
+def _full_context(site: SiteModel, row: BoardRow) -> Iterator[RowFlag]:
+    run = row.run
+    sent, is_whole = run.tokens.per_question, row.is_control and run.system.slug == FULL_CONTEXT
+    if sent is None or run.tokens.source is not TokenSource.MEASURED or is_whole:
         return
     wholes = [
         other.run.tokens.per_question
@@ -112,8 +113,8 @@ def _under_file_search(table: BoardTable, row: BoardRow) -> Iterator[RowFlag]:
     """
     if row.baseline == FILE_GREP and row.against_baseline is not None:
         return
-    search = next((other.run for other in table.rows if _is_control(other.run, FILE_GREP)), None)
-    value = None if search is None or not search.coverage.full else search.scores.composite.value
+    search = table.control(FILE_GREP)
+    value = search.score if search and search.run.coverage.full else None
     interval = row.run.scores.composite.interval
     if value is not None and interval is not None and interval.high < value:
         yield RowFlag(
@@ -124,8 +125,8 @@ def _under_file_search(table: BoardTable, row: BoardRow) -> Iterator[RowFlag]:
 
 
 def _under_no_memory(benchmark: BenchmarkView, table: BoardTable, run: Run) -> Iterator[RowFlag]:
-    nothing = next((other.run for other in table.rows if _is_control(other.run, NO_MEMORY)), None)
-    floor = {} if nothing is None else {c.name: c.tally.accuracy for c in nothing.scores.categories}
+    nothing = table.control(NO_MEMORY)
+    floor = {c.name: c.tally.accuracy for c in nothing.run.scores.categories} if nothing else {}
     under = [
         benchmark.category_title(category.name)
         for category in run.scores.categories
@@ -136,10 +137,6 @@ def _under_no_memory(benchmark: BenchmarkView, table: BoardTable, run: Run) -> I
             "below no-memory",
             f"The no-memory control scores higher in {_listed(under)}. Check the adapter for a fault.",
         )
-
-
-def _is_control(run: Run, slug: str) -> bool:
-    return run.system.kind is SystemKind.CONTROL and run.system.slug == slug
 
 
 def _items(run: Run) -> tuple[object, ...]:

@@ -111,7 +111,7 @@ def scores_by_judge(site: SiteModel, benchmark: str) -> list[tuple[str, dict[str
         scores: dict[str, float | None] = {}
         for (name, *others), row in sorted(latest.items()):
             shown = f"{name} ({digest_of(others)[7:15]})" if name in scores else name
-            scores[shown] = row.run.scores.composite.value
+            scores[shown] = row.score
         if len(scores) > 1:
             found.append((same[0].run.system.slug, scores))
     return sorted(found, key=lambda each: each[0])

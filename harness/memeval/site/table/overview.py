@@ -16,7 +16,7 @@ from memeval.leaderboard.scales import ORACLE
 from memeval.leaderboard.suites import find_suite, read_suites
 from memeval.records.ledger import AnswerTrust
 from memeval.records.overall import Overall, OverallRow
-from memeval.records.run import SystemIdentity, SystemKind
+from memeval.records.run import SystemIdentity
 from memeval.records.submission import Submission, configuration_text
 from memeval.records.track import Track
 from memeval.site.model import text
@@ -100,10 +100,8 @@ class OverviewColumn:
 
     def control(self, slug: str) -> float | None:
         """Return the score of a control; ``None`` if it did not run."""
-        for row in self.table.rows:
-            if row.run.system.slug == slug and row.run.system.kind is SystemKind.CONTROL:
-                return row.run.scores.composite.value
-        return None
+        row = self.table.control(slug)
+        return row.score if row else None
 
 
 @dataclass(frozen=True)
@@ -299,7 +297,7 @@ def headline_of(
 
     def order(table: BoardTable) -> tuple[bool, bool, int, bool, int]:
         track = table.track
-        systems = sum(row.run.system.kind is not SystemKind.CONTROL for row in table.rows)
+        systems = sum(not row.is_control for row in table.rows)
         return track.id in site.headline, track.id in first, table.ranked, track.tier == "full", systems
 
     fitting = [
@@ -312,7 +310,7 @@ def headline_of(
 
 def _is_shown(row: BoardRow) -> bool:
     """Return whether a run is in the overview: a system's own, complete, and no smoke test."""
-    if row.run.system.kind is SystemKind.CONTROL:
+    if row.is_control:
         return False
     return row.standing in (RankStatus.RANKED, RankStatus.MOCK, RankStatus.UNREVIEWED)
 
@@ -342,7 +340,7 @@ def _overview(site: SiteModel, measure: Measure, table: Overall | None) -> Overv
 
 
 def _order(row: OverviewRow) -> tuple[bool, float, int, float, str]:
-    ranked = [cell.row.run.scores.composite.value or 0.0 for cell in row.cells if cell and cell.ranked]
+    ranked = [cell.row.score or 0.0 for cell in row.cells if cell and cell.ranked]
     index = row.index.index if row.index and row.index.index is not None else 0.0
     return row.index is None, -index, -len(ranked), -(ranked[0] if ranked else 0.0), row.slug
 

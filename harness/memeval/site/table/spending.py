@@ -1,6 +1,7 @@
 """Columns of tokens, cost and latency."""
 
 from collections.abc import Callable
+from functools import partial
 
 from memeval.execution.readers import NATIVE
 from memeval.leaderboard.board import BoardRow
@@ -87,6 +88,9 @@ def _time(phases: tuple[Phase, ...], part: str) -> Callable[[BoardRow], ColumnRe
     return read
 
 
+_spent = partial(Column, group=ColumnGroup.SPENT, write=text.dollars, direction=BetterEnd.LOWER)
+_timed = partial(Column, group=ColumnGroup.TIME, write=text.seconds, direction=BetterEnd.LOWER)
+
 TOKENS = Column(
     name="tokens_per_question",
     title="Tokens / question",
@@ -99,78 +103,57 @@ TOKENS = Column(
     direction=BetterEnd.LOWER,
     first=True,
 )
-COST_PER_QUESTION = Column(
+COST_PER_QUESTION = _spent(
     name="cost_per_question_usd",
     title="Cost / question",
-    group=ColumnGroup.SPENT,
     help="Cost of the model calls for search and answers, per question. Replayed calls count at their original "
     "cost. “No model calls possible”: the system had no network and called no model through memeval. A dash means "
     "unknown, not free.",
     read=_cost(_ANSWERING, each=True),
-    write=text.dollars,
-    direction=BetterEnd.LOWER,
     first=True,
 )
 SPENDING = (
     TOKENS,
     COST_PER_QUESTION,
-    Column(
+    _spent(
         name="cost_take_in_usd",
         title="Ingestion cost",
-        group=ColumnGroup.SPENT,
         help="Cost of the model calls for ingestion and indexing of all sessions. A dash means unknown, not free.",
         read=_cost(_INGESTING, each=False),
-        write=text.dollars,
-        direction=BetterEnd.LOWER,
     ),
-    Column(
+    _spent(
         name="cost_usd",
         title="Total cost",
-        group=ColumnGroup.SPENT,
         help="Cost of the whole run, by the dated price list that the run names. “Not metered”: the system may call "
         "models without memeval, so its cost is unknown. “No model calls possible”: it had no network and no model.",
         read=total_cost,
-        write=text.dollars,
-        direction=BetterEnd.LOWER,
     ),
-    Column(
+    _timed(
         name="ask_p50_seconds",
         title="Answer latency (median)",
-        group=ColumnGroup.TIME,
         help="Median time from a question to the last byte of its reply. With a fixed reader: time of the search.",
         read=_time(_QUESTION, "p50"),
-        write=text.seconds,
-        direction=BetterEnd.LOWER,
         first=True,
     ),
-    Column(
+    _timed(
         name="ask_p95_seconds",
         title="Answer latency (p95)",
-        group=ColumnGroup.TIME,
         help="95th percentile of the time from a question to the last byte of its reply. With a fixed reader: time of "
         "the search.",
         read=_time(_QUESTION, "p95"),
-        write=text.seconds,
-        direction=BetterEnd.LOWER,
     ),
-    Column(
+    _timed(
         name="take_in_p50_seconds",
         title="Ingest latency (median)",
-        group=ColumnGroup.TIME,
         help="Median time to ingest one session.",
         read=_time(_SESSION, "p50"),
-        write=text.seconds,
-        direction=BetterEnd.LOWER,
     ),
-    Column(
+    _timed(
         name="take_in_total_seconds",
         title="Ingest time, summed",
-        group=ColumnGroup.TIME,
         help="Sum of the time to ingest all sessions, over all workers: longer than the run where sessions are "
         "ingested at the same time.",
         read=_time(_SESSION, "total"),
-        write=text.seconds,
-        direction=BetterEnd.LOWER,
     ),
     Column(
         name="concurrency",

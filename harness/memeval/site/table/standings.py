@@ -7,7 +7,7 @@ from markupsafe import Markup
 from memeval.execution.readers import NATIVE, NoReader
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus, Spread
 from memeval.leaderboard.ranking import baseline_word
-from memeval.leaderboard.scales import ORACLE_SYSTEM, system_of
+from memeval.leaderboard.scales import ORACLE
 from memeval.records.overall import TiedPair
 from memeval.site.model import text
 from memeval.site.table.columns import BetterEnd, Column, ColumnGroup, ColumnReader
@@ -83,12 +83,10 @@ def reader_ceiling(table: BoardTable) -> Markup | None:
     """
     if table.track.reader in (NATIVE, NoReader.name):
         return None
-    oracle = next(
-        (row for row in table.rows if system_of(row) == ORACLE_SYSTEM and row.standing is RankStatus.CONTROL), None
-    )
-    if oracle is None or oracle.run.scores.composite.value is None:
+    oracle = table.control(ORACLE)
+    if oracle is None or oracle.standing is not RankStatus.CONTROL or oracle.score is None:
         return None
-    score, name = text.percent(oracle.run.scores.composite.value), isolated(oracle.run.system.name)
+    score, name = text.percent(oracle.score), isolated(oracle.run.system.name)
     return Markup(
         "The reader scores {} % if it gets only the evidence (control {}). What is missing to 100 % is lost by the "
         "reader, not by a memory."

@@ -1,20 +1,44 @@
-"""Tables of the tabs that benchmarks declare: systems by how many trials they passed, each count from one run."""
+"""Tables of the tabs that benchmarks declare: systems by trials passed, each count of one run, and by means."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from memeval.leaderboard.board import BoardRow, RankStatus
-from memeval.records.benchmark import FrontTab, TabColumn, TierInfo
+from memeval.records.benchmark import FrontTab, MetricInfo, TabColumn, TabMeasures, TierInfo
+from memeval.records.scores import Tally
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.products import ProductKind
 from memeval.site.table.overview import told_apart_names
-from memeval.site.table.tab_measures import MeasuredRun, measured_run
 from memeval.site.table.write_costs import WriteCost, write_cost
-from memeval.statistics.intervals import wilson
+from memeval.statistics.intervals import mean_interval, wilson
 
 _SHOWN = (RankStatus.RANKED, RankStatus.CONTROL, RankStatus.MOCK, RankStatus.UNREVIEWED)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A mean over items, with the ends of its 95 % interval, within the bounds of the metric; ``None`` for one item."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class MeasuredRun:
+    row: BoardRow
+    """The run that is the proof."""
+    tally: Tally
+    """How many items it passed."""
+    measures: tuple[Measure | None, ...]
+    """One for each column; ``None`` where nothing was measured."""
+
+    @property
+    def tier(self) -> str:
+        return self.row.run.track.tier
 
 
 @dataclass(frozen=True)
@@ -180,3 +204,40 @@ def _counted(column: TabColumn, row: BoardRow) -> TabCell | None:
     counted = [tallies[name] for name in column.categories]
     passed, planned = sum(each.correct for each in counted), sum(each.planned for each in counted)
     return TabCell(passed, planned, row.run.track.tier, row) if planned else None
+
+
+def measured_run(benchmark: BenchmarkView, table: TabMeasures, rows: Iterable[BoardRow]) -> MeasuredRun | None:
+    """Return what the run with the most items measured; of equal ones, the newest.
+
+    ``rows``: the runs of a system. ``None`` without one whose rows are on this machine.
+    """
+    found = [
+        (tally.planned, row.run.timing.started, row, tally)
+        for row in rows
+        if row.run.track.protocol == table.protocol and row.folder.has_rows
+        for tally in (each.tally for each in row.run.scores.categories if each.name == table.category)
+        if tally.planned
+    ]
+    if not found:
+        return None
+    _, _, row, tally = max(found, key=lambda each: each[:2])
+    grades = [grade.metrics for grade in row.folder.grades() if grade.category == table.category]
+    return MeasuredRun(
+        row,
+        tally,
+        tuple(
+            _measure(benchmark.metric(column.metric), [each.get(column.metric) for each in grades])
+            for column in table.columns
+        ),
+    )
+
+
+def _measure(metric: MetricInfo | None, given: Sequence[float | None]) -> Measure | None:
+    values = [each for each in given if each is not None]
+    if not values:
+        return None
+    mean, low, high = mean_interval(values)
+    if math.isinf(high):
+        return Measure(mean, None, None)
+    least, most = (metric.low, metric.high) if metric else (None, None)
+    return Measure(mean, low if least is None else max(low, least), high if most is None else min(high, most))

@@ -62,7 +62,7 @@ class TableLine:
 
     @property
     def control(self) -> bool:
-        return self.row.run.system.kind is SystemKind.CONTROL
+        return self.row.is_control
 
     @property
     def comparable(self) -> bool:
@@ -149,7 +149,7 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
     described = columns(table, benchmark, partial(marks, site, table), own)
     shown = table.rows if rows is None else rows
     cells = {row.folder.path: tuple(column.cell(row) for column in described) for row in shown}
-    same = _same([cells[row.folder.path] for row in shown if row.run.system.kind is not SystemKind.CONTROL])
+    same = _same([cells[row.folder.path] for row in shown if not row.is_control])
     described = tuple(replace(each, first=False) if place in same else each for place, each in enumerate(described))
     gone = (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)
     track_id = table.track.id  # computed anew each time

@@ -6,9 +6,8 @@ from memeval.objects import open_store, parse_place
 from memeval.records.errors import BadInput
 from memeval.settings import SETTINGS, read_settings
 from memeval.site.release.targets.base import Entry, EntryKind, NewFile, Target
-from memeval.site.release.targets.folder import FolderTarget
 from memeval.site.release.targets.git import GitTarget
-from memeval.site.release.targets.stored import BucketTarget
+from memeval.site.release.targets.stored import BucketTarget, FolderTarget
 
 GIT = "git:"
 

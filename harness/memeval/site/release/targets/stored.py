@@ -1,12 +1,16 @@
-"""Targets in object stores: what they share, and a board in an S3-compatible bucket that is served as a website."""
+"""Targets in object stores: a board in a folder, and one in an S3-compatible bucket that is served as a website."""
 
 import hashlib
-from collections.abc import Mapping
+import os
+import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from memeval.objects import ObjectStore
-from memeval.site.release.roots import LATEST_PAGE, latest_page
-from memeval.site.release.targets.base import Entry, NewFile
+from memeval.objects.folder import PART, FolderStore
+from memeval.records.errors import BadInput
+from memeval.site.release.roots import INDEX, LATEST, LATEST_PAGE, latest_page
+from memeval.site.release.targets.base import Entry, EntryKind, NewFile
 
 
 class StoredTarget:
@@ -76,3 +80,84 @@ class BucketTarget(StoredTarget):
     def point(self, version: str) -> None:
         """Let the page ``latest/`` lead to a version."""
         self._put(NewFile(LATEST_PAGE, latest_page(version), immutable=False))
+
+
+class FolderTarget(StoredTarget):
+    """Published files in a folder. ``latest`` is a symlink, or a page where the file system has no symlinks.
+
+    ``root``: the folder; it is created with the first file.
+    """
+
+    reads_locally = True
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(FolderStore(root))
+        self._root = root
+
+    def check_place(self, results: Path) -> None:
+        if self._root.resolve().is_relative_to(results.resolve()):
+            raise BadInput(
+                "this is inside the results folder.", where=self._root, remedy="Name a folder outside of it."
+            )
+        latest = self._root / LATEST
+        if latest.is_symlink() or not latest.exists() or (latest.is_dir() and _is_page(latest)):
+            return
+        raise BadInput(f"'{LATEST}' exists and is not a symlink.", where=latest, remedy="Name another folder.")
+
+    def prepare(self) -> list[str]:
+        try:
+            self._root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(
+                f"the folder cannot be created ({error.strerror}).", where=self._root, remedy="Name another folder."
+            ) from None
+        return []
+
+    def entries(self) -> Mapping[str, Entry]:
+        if not self._root.exists():
+            return {}
+        if not self._root.is_dir():
+            raise BadInput("this is a file.", where=self._root, remedy="Name a folder.")
+        return dict(_walk(self._root))
+
+    def holds(self, file: NewFile, entry: Entry) -> bool:
+        return entry.kind is EntryKind.FILE and entry.size == file.size and self.read(file.path) == file.data
+
+    def point(self, version: str) -> None:
+        """Switch ``latest`` to a version: create a relative link under another name, then rename it."""
+        latest, aside = self._root / LATEST, self._root / f"{PART}{LATEST}"
+        if not latest.is_symlink() and latest.is_dir():
+            self._put(NewFile(LATEST_PAGE, latest_page(version), immutable=False))
+            return
+        aside.unlink(missing_ok=True)
+        try:
+            aside.symlink_to(version, target_is_directory=True)
+            aside.replace(latest)
+        except OSError:  # a file system without symlinks
+            self._put(NewFile(LATEST_PAGE, latest_page(version), immutable=False))
+
+
+def _is_page(latest: Path) -> bool:
+    return {path.name for path in latest.iterdir() if not path.name.startswith(PART)} == {INDEX}
+
+
+def _walk(root: Path) -> Iterator[tuple[str, Entry]]:
+    """Yield each file, link and special file below a folder, and each empty folder directly in it, with its path."""
+    for parent, folders, names in os.walk(root):
+        folders.sort()
+        inner = Path(parent)
+        links = [name for name in folders if (inner / name).is_symlink()]
+        for name in sorted([*names, *links]):
+            if not name.startswith(PART) and not (parent == str(root) and name == ".git"):
+                path = inner / name
+                yield path.relative_to(root).as_posix(), _entry(path)
+        if parent == str(root):
+            folders[:] = [name for name in folders if name != ".git"]
+            yield from ((name, Entry(0, EntryKind.OTHER)) for name in folders if not any((root / name).iterdir()))
+
+
+def _entry(path: Path) -> Entry:
+    state = path.lstat()
+    if stat.S_ISLNK(state.st_mode):
+        return Entry(state.st_size, EntryKind.LINK, points_at=str(path.readlink()))
+    return Entry(state.st_size, EntryKind.FILE if stat.S_ISREG(state.st_mode) else EntryKind.OTHER)
