@@ -19,7 +19,6 @@ from memeval.records.errors import BadInput
 from tests.benchmarks.deepmemeval.rows import rows as scenarios
 from tests.benchmarks.locomo.samples import samples
 from tests.benchmarks.longmemeval.rows import row
-from tests.benchmarks.longmemeval.rows import turn as lme_turn
 from tests.support.data import test_data
 
 MADE: dict[str, Callable[[], list[Any]]] = {"deepmemeval": scenarios, "locomo": samples}
@@ -47,6 +46,7 @@ BYTES = [pytest.param(data, problem, id=repr(data[:20])) for data, problem in LO
 
 LME = "question 1 ('1a2b3c4d'): "
 NO_TYPE = LME + "'question_type': Input should be 'single-session-user', "
+TURN = LME + "'haystack_sessions.{}"
 NO_ANSWER = LME + "'answer': must be text or a whole number."
 
 CHANGES: list[tuple[str, Any, str]] = [
@@ -66,17 +66,9 @@ CHANGES: list[tuple[str, Any, str]] = [
     ("0.haystack_sessions", [[]] * 3, LME + "3 sessions have 4 ids and 4 dates; each session needs both."),
     ("0.haystack_sessions", {}, LME + "'haystack_sessions': a list belongs here."),
     ("0.haystack_sessions.3", [7], LME + "'haystack_sessions.3.0': a table of names and values"),
-    (
-        "0.haystack_sessions.1",
-        [lme_turn("system", "Be kind.")],
-        LME + "'haystack_sessions.1.0.role': Input should be 'user' or 'assistant'.",
-    ),
-    ("0.haystack_sessions.0", [{"role": "user"}], LME + "'haystack_sessions.0.0.content' is missing."),
-    (
-        "0.haystack_sessions.0.0.has_answer",
-        "yes",
-        LME + "'haystack_sessions.0.0.has_answer': true or false belongs here.",
-    ),
+    ("0.haystack_sessions.1.0.role", "system", TURN.format("1.0.role': Input should be 'user' or 'assistant'.")),
+    ("0.haystack_sessions.0", [{"role": "user"}], TURN.format("0.0.content' is missing.")),
+    ("0.haystack_sessions.0.0.has_answer", "yes", TURN.format("0.0.has_answer': true or false belongs here.")),
     ("0.answer_session_ids", "answer_9f_1", LME + "'answer_session_ids': a list belongs here."),
     ("0.answer_session_ids", ["answer_9f_1", "answer_gone"], LME + "evidence 'answer_gone' is not among its sessions."),
     ("+", row(), "the question id '1a2b3c4d' occurs more than once."),
@@ -165,15 +157,6 @@ def test_a_cut_copy_of_the_real_file_and_one_with_a_changed_letter_are_noticed(t
     for data in (whole[:1_000_000], whole[:-2], whole[:place] + bytes([whole[place] ^ 2]) + whole[place + 1 :]):
         problem = refusal(benchmark, written(tmp_path, data))
         assert problem.startswith(f"this is not the released file: it has {len(data):,} bytes")
-
-
-CUTS: tuple[Callable[[bytes], bytes], ...] = (lambda b: b[:-1], lambda b: b[: len(b) // 2], lambda b: b[:1])
-
-
-@pytest.mark.parametrize("cut", CUTS)
-def test_a_copy_of_ones_own_that_is_cut_off_is_called_that(tmp_path: Path, cut: Callable[[bytes], bytes]) -> None:
-    data = json.dumps([row()]).encode()
-    assert refusal("longmemeval", written(tmp_path, cut(data))).startswith("the file is truncated: ")
 
 
 INFO = DeepMemEvalBenchmark.info

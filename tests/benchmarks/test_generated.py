@@ -56,6 +56,7 @@ REFUSED: list[tuple[str, dict[str, str | int], str]] = [
     ("memorycd@1", {"sources": "Books+Books"}, NO_DOMAINS),
     ("memorycd@1", {"task": "rating"}, "memorycd@1 has no parameter 'task'. It has: form, tests, users, sources."),
     ("memorycd@1", {"\u202e": 1}, "memorycd@1 has no parameter '"),
+    ("precisionmembench@1", {"seed": 1}, "no parameter 'seed'"),
     ("vehiclemembench@1", {"users": 3}, "vehiclemembench@1 has no parameter 'users'"),
     ("beliefs@2", {"size": 0}, "invalid size=0"),
     ("beliefs@2", {"size": 100_000}, "from 1 to 2000 people"),
@@ -86,16 +87,8 @@ def test_the_data_is_what_it_was(place: str) -> None:
 
 
 def test_equal_seeds_give_equal_bytes_under_any_hash_seed() -> None:
-    found = [
-        subprocess.run(
-            [sys.executable, "-c", SMALL],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "4711")
-    ]
+    command, environments = [sys.executable, "-c", SMALL], [os.environ | {"PYTHONHASHSEED": n} for n in ("0", "4711")]
+    found = [subprocess.check_output(command, env=environment, text=True) for environment in environments]
     assert found[0] == found[1] and len(set(found[0].split())) == 6
     for name, parameters in (("beliefs@2", {"size": 6, "seed": 43}), ("astrocyte-stress@1", {"seed": 43})):
         other = find(name).open(None, parameters).digest

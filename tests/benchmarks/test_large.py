@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -227,20 +228,23 @@ def test_a_changed_file_is_read_again_and_replaces_its_index(tmp_path: Path, fol
     assert len(indexes(folder)) == 1
 
 
-@pytest.mark.parametrize("harm", ["cut", "flip", "empty", "binary", "list"])
-def test_a_damaged_index_is_made_again(tmp_path: Path, folder: Path, harm: str) -> None:
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda good: good[:-20],
+        lambda good: good.replace(b'"q3"', b'"z3"'),
+        lambda good: b"",
+        lambda good: b"\xff\x00\n",
+        lambda good: b"[]\n[]\n",
+    ],
+    ids=["cut", "flip", "empty", "binary", "list"],
+)
+def test_a_damaged_index_is_made_again(tmp_path: Path, folder: Path, harm: Callable[[bytes], bytes]) -> None:
     path = written(tmp_path / "rows.json", ROWS)
     first = opened(path)
     (index,) = indexes(folder)
     good = index.read_bytes()
-    harms = {
-        "cut": good[:-20],
-        "flip": good.replace(b'"q3"', b'"z3"'),
-        "empty": b"",
-        "binary": b"\xff\x00\n",
-        "list": b"[]\n[]\n",
-    }
-    index.write_bytes(harms[harm])
+    index.write_bytes(harm(good))
     assert opened(path) == first
     assert index.read_bytes() == good
 

@@ -103,6 +103,7 @@ def without_info() -> Broken:
     return broken
 
 
+OUTSIDE = PublishedValue(name="Theirs", value=0.5, at="9x")
 CHART = ChartInfo(name="beside", title="Beside others", meaning="The scores.", kind=ChartKind.BARS)
 
 
@@ -148,10 +149,7 @@ def raises(error: BaseException) -> Callable[[], Benchmark]:
         (with_chart(published=(PublishedValue(name="Theirs", value=0.5),)), "published values without an origin"),
         (line(category="charm"), "names the unknown category 'charm'"),
         (line(metric="accuracy"), "is a line with a metric"),
-        (
-            line(published=(PublishedValue(name="Theirs", value=0.5, at="9x"),), origin="A paper."),
-            "has published values outside its axis: Theirs",
-        ),
+        (line(published=(OUTSIDE,), origin="A paper."), "has published values outside its axis: Theirs"),
     ],
 )
 def test_a_benchmark_that_cannot_be_used_is_named_and_the_others_work(
@@ -186,15 +184,9 @@ def test_the_name_of_another_benchmark_cannot_be_taken(monkeypatch: pytest.Monke
 
 
 def test_each_version_of_a_package_is_found_by_its_id(monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = {
-        f"foreign@{number}": Entry(f"foreign@{number}", partial(Broken, id=f"foreign@{number}")) for number in "12"
-    }
+    entries = {name: Entry(name, partial(Broken, id=name)) for name in ("foreign@1", "foreign@2")}
     monkeypatch.setattr(registry, "_entries", lambda: entries)
-    assert [find(name).info.id for name in ("foreign@1", "foreign@2", "foreign")] == [
-        "foreign@1",
-        "foreign@2",
-        "foreign@2",
-    ]
+    assert [find(name).info.id for name in (*entries, "foreign")] == [*entries, "foreign@2"]
 
 
 def test_a_folder_without_an_entry_point_is_an_old_installation(monkeypatch: pytest.MonkeyPatch) -> None:

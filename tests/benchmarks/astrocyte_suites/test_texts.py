@@ -75,14 +75,8 @@ class TestCounts:
     def test_accuracy_retains_and_asks_as_documented(self) -> None:
         kept = {"old": 8, "new": 8, "number": 10, "name": 10, "not": 5, "plain": 9}
         assert kinds([text.source_id for text in ACCURACY.texts]) == kept
-        asked = {
-            "paraphrase": 30,
-            "temporal": 20,
-            "entity": 20,
-            "superseding": 10,
-            "multi-evidence": 10,
-            "negative": 10,
-        }
+        asked = {"paraphrase": 30, "temporal": 20, "entity": 20}
+        asked |= dict.fromkeys(("superseding", "multi-evidence", "negative"), 10)
         assert Counter(case.category for case in ACCURACY.recalls) == asked
         assert len(ACCURACY.texts) == 50 and len(ACCURACY.recalls) == 100
 
@@ -218,11 +212,8 @@ def test_its_example_is_a_suite_and_uses_or_names_every_key(tmp_path: Path) -> N
     suite = read(file)
     assert (len(suite.texts), len(suite.recalls), len(suite.reflects)) == (1, 2, 1)
     assert suite.warnings == ()
-    assert [
-        key
-        for key in {key for part in ("retain", "recall", "reflect") for key in reading.PARTS[part].model_fields}
-        if f"{key}:" not in example and f"`{key}`" not in PAGE
-    ] == []
+    keys = {key for part in ("retain", "recall", "reflect") for key in reading.PARTS[part].model_fields}
+    assert not [key for key in keys if f"{key}:" not in example and f"`{key}`" not in PAGE]
 
 
 def test_its_benchmarks_and_protocols_are_there() -> None:

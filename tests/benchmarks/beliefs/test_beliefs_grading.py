@@ -17,11 +17,11 @@ from memeval.grading.base import DeliveredContexts
 from memeval.grading.evidence import TurnIndex
 from memeval.grading.stored import claimed, measures
 from memeval.judging.rules import RulesJudge
-from memeval.keys import ItemKey, StoreKey
+from memeval.keys import BeliefKey, ItemKey, StoreKey
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Outcome, Response, RetrievedItem
 from memeval.records.scenario import Ask, Export, Ingest, Scenario, Session, Turn
-from tests.grading.builders import reply
+from tests.grading.builders import fact, reply
 
 SAID = (
     "I cycle to work on a folding bike.",
@@ -197,10 +197,7 @@ def test_padding_shaping_and_self_reports_earn_nothing() -> None:
 
 
 def test_a_key_of_another_benchmark_is_refused() -> None:
-    from memeval.keys import BeliefKey, Fact
-
-    fact = Fact(text="Ada takes the tram.", phrases=("tram",))
-    other = item().model_copy(update={"key": BeliefKey(current=fact, stale=())})
+    other = item().model_copy(update={"key": BeliefKey(current=fact("tram"), stale=())})
     with pytest.raises(TypeError, match="cannot use keys of kind"):
         ExpectedTurns().grade(other, scenario(), [response(())], RulesJudge())
 

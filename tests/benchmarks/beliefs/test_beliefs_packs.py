@@ -50,37 +50,28 @@ def test_a_phrase_is_said_as_whole_words_in_any_case_and_script(phrase: str, tex
     assert says(("never said", phrase), text) is said
 
 
-def changed(change: Callable[[dict[str, Any]], object]) -> WordingPack:
-    data = tomllib.loads((HERE / "alder.toml").read_text("utf-8"))
-    change(data)
-    return WordingPack.model_validate(data)
+Change = Callable[[dict[str, Any]], object]
 
 
-CHANGES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
-    "frame without its slot": (lambda d: d["frames"]["first"].append("That is me."), "needs the slot do or doing or v"),
-    "frame with an unknown slot": (
-        lambda d: d["frames"]["still"].append("I still {do} {sing}."),
-        "uses the slot 'sing'",
-    ),
-    "brace left open": (lambda d: d["frames"]["still"].append("I still {do."), "a brace too many or too few"),
+def framed(name: str, added: object) -> Change:
+    return lambda d: d["frames"][name].append(added)
+
+
+def tip_with_a_value(data: dict[str, Any]) -> None:
+    value = data["topics"][1]["values"][0]
+    data["topics"][0]["tips"].append(f"Try {value if isinstance(value, str) else value[0]}.")
+
+
+EARLY, LATE = ["It's {v}.", "Oh?", "Yes, {v}."], ["My {label}.", "Yes?", "Well.", "{v}, then."]
+CHANGES: dict[str, tuple[Change, str]] = {
+    "frame without its slot": (framed("first", "That is me."), "needs the slot do or doing or v"),
+    "frame with an unknown slot": (framed("still", "I still {do} {sing}."), "uses the slot 'sing'"),
+    "brace left open": (framed("still", "I still {do."), "a brace too many or too few"),
     "frame twice": (lambda d: d["frames"]["still"].append(d["frames"]["still"][0]), "occurs twice"),
     "too few frames": (lambda d: d["frames"].update(first=d["frames"]["first"][:3]), "frames.first has 3 frames"),
-    "script that tells early": (
-        lambda d: d["frames"]["elliptic"].append(["It's {v}.", "Oh?", "Yes, {v}."]),
-        "states the value before the last line",
-    ),
-    "script that ends with the assistant": (
-        lambda d: d["frames"]["elliptic"].append(["My {label}.", "Yes?", "Well.", "{v}, then."]),
-        "must end with a line of the user",
-    ),
-    "value said in a sentence": (
-        lambda d: d["topics"][0]["tips"].append(
-            f"Try {d['topics'][1]['values'][0]}."
-            if isinstance(d["topics"][1]["values"][0], str)
-            else f"Try {d['topics'][1]['values'][0][0]}."
-        ),
-        "contains the value",
-    ),
+    "script that tells early": (framed("elliptic", EARLY), "states the value before the last line"),
+    "script that ends with the assistant": (framed("elliptic", LATE), "must end with a line of the user"),
+    "value said in a sentence": (tip_with_a_value, "contains the value"),
     "value twice": (lambda d: d["topics"][0]["values"].append(d["topics"][1]["values"][0]), "belongs to two values"),
     "topic twice": (lambda d: d["topics"].append(d["topics"][0]), "occurs twice"),
     "too few values": (lambda d: d["topics"][0].update(values=d["topics"][0]["values"][:2]), "values and needs"),
@@ -92,7 +83,9 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
 @pytest.mark.parametrize("case", CHANGES)
 def test_a_broken_rule_is_named(case: str) -> None:
     change, sentence = CHANGES[case]
-    assert any(sentence in fault for fault in faults(changed(change)))
+    data = tomllib.loads((HERE / "alder.toml").read_text("utf-8"))
+    change(data)
+    assert any(sentence in fault for fault in faults(WordingPack.model_validate(data)))
 
 
 @pytest.mark.parametrize(

@@ -65,9 +65,8 @@ def test_every_key_names_the_same_turns_as_in_the_separate_history(
         life, before = alone[key.item_id]
         said = {t.turn_id: dated_line(s, t) for s in life.scenario.sessions() for t in s.turns}
         assert isinstance(key.key, EvidenceKey) and isinstance(before.key, EvidenceKey)
-        for moved, first in zip(
-            key.key.expected + key.key.misleading, before.key.expected + before.key.misleading, strict=True
-        ):
+        now, then = ((*each.expected, *each.misleading) for each in (key.key, before.key))
+        for moved, first in zip(now, then, strict=True):
             assert [turns[turn] for turn in moved.turns] == [said[turn] for turn in first.turns]
 
 
@@ -140,7 +139,5 @@ def _speaker(session: Session) -> str:
 def test_the_protocol_has_the_weights_of_retrieval_and_graders_of_its_own() -> None:
     benchmark = find("beliefs@2")
     assert [each.weight for each in benchmark.table("shared")] == [each.weight for each in benchmark.table("retrieval")]
-    assert {each.grader.name for each in benchmark.table("shared")} == {
-        "shared-expected-turns@1",
-        "shared-lean-context@1",
-    }
+    graders = {each.grader.name for each in benchmark.table("shared")}
+    assert graders == {"shared-expected-turns@1", "shared-lean-context@1"}

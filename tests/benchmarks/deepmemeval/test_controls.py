@@ -123,15 +123,13 @@ def test_the_released_answers_are_all_right_and_hedge_only_where_they_should(dat
     assert flags == [[], [("hedged", 80)], [], [], [("self-reported-tokens", 80)], [("hedged", 80)]]
 
 
-def test_past_answers_are_all_wrong(dataset: Dataset) -> None:
-    assert correct(run(dataset, stale)) == [0, 0, 0, 0, 0, 0]
+def echo(key: ItemKey, scenario: Scenario, turn: int) -> str:
+    return scenario.questions()[turn].question
 
 
-def test_the_question_given_back_wins_nothing(dataset: Dataset) -> None:
-    def echo(key: ItemKey, scenario: Scenario, turn: int) -> str:
-        return scenario.questions()[turn].question
-
-    assert correct(run(dataset, echo)) == [0, 0, 0, 0, 0, 0]
+@pytest.mark.parametrize("answer", [stale, echo], ids=["past answers", "the question given back"])
+def test_what_is_no_answer_wins_nothing(dataset: Dataset, answer: Answer) -> None:
+    assert correct(run(dataset, answer)) == [0, 0, 0, 0, 0, 0]
 
 
 def test_silence_wins_the_published_delta_alone_and_is_no_error(dataset: Dataset) -> None:

@@ -48,21 +48,23 @@ def test_a_delta_scenario_asks_its_twenty_questions_of_an_agent_that_keeps_conte
     assert not any(s.agent_keeps_context for s in made().scenarios() if s is not delta and s.scenario_id[0] != "d")
 
 
+OLD = Fact(text="Uses Nginx for serving", phrases=("Nginx",))
+BETWEEN = Fact(text="Uses Traefik for serving", phrases=("Traefik",))
+NEW = Fact(text="Uses Caddy for serving", phrases=("Caddy",))
+TESTS = Fact(text="Uses Bats for shell tests", phrases=("Bats",))
+
+
 def test_keys_say_what_is_right() -> None:
-    old = Fact(text="Uses Nginx for serving", phrases=("Nginx",))
-    between = Fact(text="Uses Traefik for serving", phrases=("Traefik",))
-    new = Fact(text="Uses Caddy for serving", phrases=("Caddy",))
-    tests = Fact(text="Uses Bats for shell tests", phrases=("Bats",))
     belief, cascade, noise, temporal, delta, uncertain = made().answer_keys()
-    assert belief.key == BeliefKey(current=new, stale=(old,))
+    assert belief.key == BeliefKey(current=NEW, stale=(OLD,))
     assert cascade.key == CascadeKey(
-        root_change="Uses Nginx for serving → Uses Caddy for serving", dependent=tests, reference="Uncertain."
+        root_change="Uses Nginx for serving → Uses Caddy for serving", dependent=TESTS, reference="Uncertain."
     )
-    assert noise.key == NoiseKey(reference=tests)
-    assert temporal.key == TemporalKey(reference=old, others=(between, new))
-    assert delta.key == DeltaKey(facts_by_turn=((old, tests),) * 20)
+    assert noise.key == NoiseKey(reference=TESTS)
+    assert temporal.key == TemporalKey(reference=OLD, others=(BETWEEN, NEW))
+    assert delta.key == DeltaKey(facts_by_turn=((OLD, TESTS),) * 20)
     assert isinstance(uncertain.key, UncertaintyKey)
-    assert (uncertain.key.dependent, uncertain.key.stance) == (tests, Stance.DOUBT)
+    assert (uncertain.key.dependent, uncertain.key.stance) == (TESTS, Stance.DOUBT)
 
 
 def test_evidence_clusters_and_slices() -> None:
@@ -86,15 +88,12 @@ def wrong(words: str | tuple[str, ...] | None, kind: ErratumKind = ErratumKind.W
 def test_another_answer_of_the_chain_becomes_right_and_the_published_one_wrong() -> None:
     dataset = made()
     belief, _, noise, temporal, _, _ = dataset.answer_keys()
-    old = Fact(text="Uses Nginx for serving", phrases=("Nginx",))
-    between = Fact(text="Uses Traefik for serving", phrases=("Traefik",))
-    new = Fact(text="Uses Caddy for serving", phrases=("Caddy",))
-    assert dataset.corrected(belief, wrong("Nginx")).key == BeliefKey(current=old, stale=(new,))
+    assert dataset.corrected(belief, wrong("Nginx")).key == BeliefKey(current=OLD, stale=(NEW,))
     for words in ("Traefik", "Uses Traefik for serving"):
-        assert dataset.corrected(temporal, wrong(words)).key == TemporalKey(reference=between, others=(old, new))
+        assert dataset.corrected(temporal, wrong(words)).key == TemporalKey(reference=BETWEEN, others=(OLD, NEW))
     assert dataset.corrected(temporal, wrong("Traefik")).item_id == temporal.item_id
     other = Fact(text="Envoy", phrases=("Envoy",))
-    assert dataset.corrected(temporal, wrong("Envoy")).key == TemporalKey(reference=other, others=(old, between, new))
+    assert dataset.corrected(temporal, wrong("Envoy")).key == TemporalKey(reference=other, others=(OLD, BETWEEN, NEW))
     assert dataset.corrected(noise, wrong("Envoy")).key == NoiseKey(reference=other)
 
 
@@ -213,22 +212,11 @@ def test_the_errata_are_those_of_the_released_file_and_count_beside_what_was_pub
     assert benchmark_session.track(reader=None, limits=Limits()).errata is not None
 
 
-def test_the_sample_has_no_errata_for_they_are_of_another_file(data: Path) -> None:
-    benchmark_session = BenchmarkSession.open(DeepMemEvalBenchmark(), data / "deepmemeval" / "deepmemeval_sample.json")
-    assert benchmark_session.errata is None and benchmark_session.corrections == {}
-
-
-def test_the_released_sample_opens_as_another_digest(data: Path) -> None:
-    sample = DeepMemEvalBenchmark().open(data / "deepmemeval" / "deepmemeval_sample.json")
-    keys = list(sample.answer_keys())
-    assert sample.digest == SAMPLE_DIGEST
-    assert [category.items for category in DeepMemEvalBenchmark().plan(keys)] == [2, 1, 2, 2, 2, 1]
-
-
-def test_reading_twice_gives_equal_bytes(dataset: Dataset, data: Path) -> None:
-    again = DeepMemEvalBenchmark().open(data / "deepmemeval" / "deepmemeval_500.json")
-    assert [s.to_json() for s in again.scenarios()] == [s.to_json() for s in dataset.scenarios()]
-    assert [k.to_json() for k in keys_of(again)] == [k.to_json() for k in keys_of(dataset)]
+def test_the_sample_is_another_file_and_has_no_errata(data: Path) -> None:
+    session = BenchmarkSession.open(DeepMemEvalBenchmark(), data / "deepmemeval" / "deepmemeval_sample.json")
+    assert session.dataset.digest == SAMPLE_DIGEST
+    assert [category.items for category in session.benchmark.plan(session.keys)] == [2, 1, 2, 2, 2, 1]
+    assert session.errata is None and session.corrections == {}
 
 
 @pytest.mark.parametrize(

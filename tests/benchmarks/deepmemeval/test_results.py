@@ -77,10 +77,9 @@ def test_the_claim_of_the_specification_s_counts_is_its_composite() -> None:
     # Specification, section 7: composite 62.8125 and raw accuracy 60.0 of the same labels.
     right = {"belief-update": 72, "cascade-propagation": 32, "noise-resistance": 73, "temporal-belief": 52}
     right |= {"delta-efficiency": 40, "uncertainty-abstention": 31}
+    usual: Json = {"response": "x", "eval_model": "gpt-4o"}
     rows_of = [
-        _ScenarioRow(
-            scenario_id=f"{name}-{n}", scenario_type=name, response="x", eval_label=n < passed, eval_model="gpt-4o"
-        )
+        _ScenarioRow(scenario_id=f"{name}-{n}", scenario_type=name, eval_label=n < passed, **usual)
         for name, passed in right.items()
         for n in range(100 if name == "belief-update" else 80)
     ]
@@ -119,11 +118,8 @@ def test_blank_answers_count_equally_in_run_export_and_import(tmp_path: Path) ->
     run = run_system(find_system(str(quiet(tmp_path))), benchmark_session, RunOptions(results=tmp_path / "runs"))
     (delta,) = (grade for grade in run.grades() if grade.category == "delta-efficiency")
     # 1 - 15 x 13.5 / (130 x 15) = 0.896: DeepMemEval's rule passes, and reads no answer.
-    assert (delta.verdict, delta.state.value, delta.alternates) == (
-        True,
-        "graded",
-        {"gated": False, "corrected": False},
-    )
+    assert (delta.verdict, delta.state.value) == (True, "graded")
+    assert delta.alternates == {"gated": False, "corrected": False}
     plain, evaluated = write(run, benchmark_session, tmp_path / "out.json")
     rows_written = json.loads(plain.read_text())
     (row,) = (row for row in rows_written if row["scenario_type"] == "delta-efficiency")
@@ -165,10 +161,8 @@ def test_a_null_response_is_a_failed_question_and_lines_are_read_as_a_list_is(tm
     results[place]["response"] = missing
     run = graded(tmp_path, tuple(results), "deepmemeval", deepmemeval_exam())
     (failed,) = [row for row in run.responses() if row.outcome is Outcome.ADAPTER_ERROR]
-    assert (failed.scenario_id, failed.error) == (
-        results[place]["scenario_id"],
-        "the file has no answer to this question",
-    )
+    assert failed.scenario_id == results[place]["scenario_id"]
+    assert failed.error == "the file has no answer to this question"
     assert (run.run.coverage.full, run.run.scores.overall.errors) == (True, 1)
 
 

@@ -102,23 +102,11 @@ def test_an_erratum_names_the_right_fact_by_its_number() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        erratum("5"),
-        erratum("99"),
-        erratum("9" * 5000),
-        erratum("-1"),
-        erratum(None),
-        erratum("11", ErratumKind.WRONG_EVIDENCE),
-    ],
+    [*map(erratum, ("5", "99", "9" * 5000, "-1", None)), erratum("11", ErratumKind.WRONG_EVIDENCE)],
 )
 def test_an_erratum_without_a_fact_about_the_same_thing_is_refused(wrong: Erratum) -> None:
     with pytest.raises(BadInput, match="the erratum of 'sh-6k:2' names no fact about the same thing"):
         dataset().corrected(keys_of(dataset())["sh-6k:2"], wrong)
-
-
-def test_a_parameter_is_refused() -> None:
-    with pytest.raises(BadInput, match="factconsolidation@1 has no parameter 'size'"):
-        FactConsolidationBenchmark().open(None, {"size": 3})
 
 
 def test_scenarios_are_opened_once() -> None:

@@ -16,10 +16,8 @@ from tests.benchmarks.factconsolidation.made import FACTS, MULTI, SINGLE, fact_s
 def test_a_list_has_its_facts_and_both_kinds_of_questions() -> None:
     (only,) = parse(file(), "facts.json").lists
     assert (only.size, only.facts) == ("6k", FACTS)
-    assert {hops: [(each.text, each.answer) for each in questions] for hops, questions in only.questions.items()} == {
-        "sh": list(SINGLE),
-        "mh": list(MULTI),
-    }
+    asked = {hops: [(each.text, each.answer) for each in questions] for hops, questions in only.questions.items()}
+    assert asked == {"sh": [*SINGLE], "mh": [*MULTI]}
 
 
 def test_lists_are_ordered_by_length() -> None:

@@ -60,16 +60,12 @@ def test_a_first_announcement_is_not_a_change() -> None:
     assert CHAIN.changes("home") == (day(100), day(200))
 
 
-def test_an_announcement_that_was_taken_back_never_held() -> None:
+def test_an_announcement_holds_until_it_is_taken_back_and_then_never_held() -> None:
     timeline = moves(said(1, Act.ANNOUNCE, A), said(50, Act.ANNOUNCE, B), said(60, Act.RETRACT, B))
     assert timeline.current("home").value == A  # type: ignore[union-attr]
     assert timeline.state_at("home", day(55)).value == A  # type: ignore[union-attr]
     assert timeline.changes("home") == ()
     assert [event.value for event in timeline.taken_back("home")] == [B]
-
-
-def test_an_announcement_holds_until_it_is_taken_back() -> None:
-    timeline = moves(said(1, Act.ANNOUNCE, A), said(50, Act.ANNOUNCE, B), said(60, Act.RETRACT, B))
     assert timeline.current("home", day(55)).value == B  # type: ignore[union-attr]
 
 
@@ -98,30 +94,25 @@ def test_the_ground_of_a_fact_reaches_down_to_the_root() -> None:
     assert moves(*GROUND, rests_on=RESTS).ground("class") == ("gym", "home")
 
 
-def test_a_dependent_whose_ground_stands_is_unchanged() -> None:
-    daydream = said(30, Act.MUSE, B)
-    assert moves(*GROUND, daydream, rests_on=RESTS).standing("class") is DependentStatus.UNCHANGED
+MOVED, MOVED_BACK = said(30, Act.ANNOUNCE, B), said(35, Act.RETRACT, B)
 
 
-def test_a_dependent_nobody_came_back_to_is_unrevisited() -> None:
-    timeline = moves(*GROUND, said(30, Act.ANNOUNCE, B), rests_on=RESTS)
-    assert timeline.standing("class") is DependentStatus.UNREVISITED
+@pytest.mark.parametrize(
+    ("events", "standing"),
+    [
+        pytest.param([said(30, Act.MUSE, B)], DependentStatus.UNCHANGED, id="the ground stands"),
+        pytest.param([MOVED], DependentStatus.UNREVISITED, id="nobody came back to it"),
+        pytest.param([MOVED, said(40, Act.CONFIRM, A, "class")], DependentStatus.RECONFIRMED, id="confirmed after"),
+        pytest.param([said(25, Act.CONFIRM, A, "class"), MOVED], DependentStatus.UNREVISITED, id="confirmed before"),
+        pytest.param([MOVED, MOVED_BACK], DependentStatus.UNCHANGED, id="the change of ground was taken back"),
+    ],
+)
+def test_a_dependent_stands_as_its_ground_and_later_talk_say(
+    events: list[TimelineEvent], standing: DependentStatus
+) -> None:
+    timeline = moves(*GROUND, *events, rests_on=RESTS)
+    assert timeline.standing("class") is standing
     assert timeline.standing("class", day(29)) is DependentStatus.UNCHANGED
-
-
-def test_a_dependent_confirmed_after_the_change_is_reconfirmed() -> None:
-    timeline = moves(*GROUND, said(30, Act.ANNOUNCE, B), said(40, Act.CONFIRM, A, "class"), rests_on=RESTS)
-    assert timeline.standing("class") is DependentStatus.RECONFIRMED
-
-
-def test_a_confirmation_before_the_change_does_not_count() -> None:
-    timeline = moves(*GROUND, said(25, Act.CONFIRM, A, "class"), said(30, Act.ANNOUNCE, B), rests_on=RESTS)
-    assert timeline.standing("class") is DependentStatus.UNREVISITED
-
-
-def test_a_change_of_ground_that_was_taken_back_leaves_the_dependent_alone() -> None:
-    timeline = moves(*GROUND, said(30, Act.ANNOUNCE, B), said(35, Act.RETRACT, B), rests_on=RESTS)
-    assert timeline.standing("class") is DependentStatus.UNCHANGED
 
 
 def test_nothing_can_be_said_of_the_standing_of_an_unknown_fact() -> None:

@@ -249,11 +249,8 @@ def test_a_message_has_its_contact_as_speaker_and_keeps_unknown_fields() -> None
 def test_a_chat_is_its_messages_without_blank_ones() -> None:
     (chat,) = LISTS["agent_chat"]
     turns = turns_of("agent_chat", chat, "Hu Lan")
-    assert [(turn.role, turn.speaker) for turn in turns] == [
-        ("user", "Hu Lan"),
-        ("assistant", None),
-        ("user", "Hu Lan"),
-    ]
+    user = ("user", "Hu Lan")
+    assert [(turn.role, turn.speaker) for turn in turns] == [user, ("assistant", None), user]
     assert turn_count("agent_chat", chat) == len(turns)
 
 

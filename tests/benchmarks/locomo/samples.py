@@ -15,6 +15,10 @@ def turn(dia_id: str, speaker: str, text: str, **more: object) -> dict[str, obje
     return {"dia_id": dia_id, "speaker": speaker, "text": text, **more}
 
 
+def asked(question: str, category: int, *evidence: str, **answers: object) -> dict[str, object]:
+    return {"question": question, **answers, "evidence": list(evidence), "category": category}
+
+
 def samples() -> list[Sample]:
     """Return two conversations; in the first, sessions stand out of order, and a date has no session."""
     return [
@@ -33,17 +37,12 @@ def samples() -> list[Sample]:
                 "session_11_date_time": "no time at all",
             },
             "qa": [
-                {"question": "What ripened?", "answer": "peppers", "evidence": ["D10:1"], "category": 4},
-                {
-                    "question": "What do both like?",
-                    "answer": "kites, song",
-                    "evidence": ["D2:1", "D2:2"],
-                    "category": 1,
-                },
-                {"question": "When?", "answer": 2024, "evidence": ["D2:1", "D10:1", "D2:1"], "category": 2},
-                {"question": "Would he fly?", "answer": "yes; maybe", "evidence": [], "category": 3},
-                {"question": "Who sang?", "adversarial_answer": "Tomasz", "evidence": ["D2:1"], "category": 5},
-                {"question": "What flew?", "answer": "a kite", "evidence": ["D2:2; D2:1", "D9:9"], "category": 4},
+                asked("What ripened?", 4, "D10:1", answer="peppers"),
+                asked("What do both like?", 1, "D2:1", "D2:2", answer="kites, song"),
+                asked("When?", 2, "D2:1", "D10:1", "D2:1", answer=2024),
+                asked("Would he fly?", 3, answer="yes; maybe"),
+                asked("Who sang?", 5, "D2:1", adversarial_answer="Tomasz"),
+                asked("What flew?", 4, "D2:2; D2:1", "D9:9", answer="a kite"),
             ],
             "observation": {"session_2_observation": {"Ines": [["She sings.", "D2:1"]]}},
             "session_summary": {"session_2_summary": "A choir, a kite."},
@@ -58,14 +57,8 @@ def samples() -> list[Sample]:
                 "session_1": [turn("D1:1", "Ada", "Happy new year!"), turn("D1:2", "Bo", "Not yet.")],
             },
             "qa": [
-                {"question": "Too early?", "answer": "a day", "evidence": ["D1:2"], "category": 4},
-                {
-                    "question": "Is Bo late?",
-                    "answer": "No",
-                    "adversarial_answer": "Yes",
-                    "evidence": ["D1:2"],
-                    "category": 5,
-                },
+                asked("Too early?", 4, "D1:2", answer="a day"),
+                asked("Is Bo late?", 5, "D1:2", answer="No", adversarial_answer="Yes"),
             ],
         },
     ]

@@ -15,6 +15,8 @@ from memeval.records.track import CategoryPlan
 from tests.benchmarks.locomo.samples import locomo, made
 from tests.grading.builders import reply
 
+Answer = Callable[[ItemKey, str], str]
+
 NAMES = ["single-hop", "multi-hop", "temporal", "open-domain", "adversarial"]
 
 
@@ -81,33 +83,28 @@ def gold(key: ItemKey, question: str) -> str:
     return "Not mentioned in the conversation" if key.category == "adversarial" else locomo(key).answer or ""
 
 
+def always(text: str) -> Answer:
+    return lambda key, question: text
+
+
 @pytest.mark.parametrize(
     ("answer", "by_category", "rounded", "unrounded"),
     [
         (gold, (1, 1, 0.9274, 1, 1), 0.996490, 0.9964898342410493),
         (
-            lambda key, question: "Not mentioned in the conversation",
+            always("Not mentioned in the conversation"),
             (0.0046, 0.0137, 0.0229, 0.0104, 1),
             0.232967,
             0.2329666564761494,
         ),
-        (
-            lambda key, question: "No information available.",
-            (0.0071, 0.0016, 0.0350, 0.0011, 1),
-            0.227977,
-            0.2279769282412787,
-        ),
+        (always("No information available."), (0.0071, 0.0016, 0.0350, 0.0011, 1), 0.227977, 0.2279769282412787),
         (lambda key, question: question, (0.0325, 0.0115, 0.0721, 0.0459, 0), 0.029401, 0.029395667717728797),
-        (lambda key, question: "", (0, 0, 0, 0, 0), 0, 0),
+        (always(""), (0, 0, 0, 0, 0), 0, 0),
     ],
     ids=["gold", "not mentioned", "no information", "question", "empty"],
 )
 def test_golden_controls(
-    dataset: Dataset,
-    answer: Callable[[ItemKey, str], str],
-    by_category: tuple[float, ...],
-    rounded: float,
-    unrounded: float,
+    dataset: Dataset, answer: Answer, by_category: tuple[float, ...], rounded: float, unrounded: float
 ) -> None:
     benchmark, keys, judge = LocomoBenchmark(), list(dataset.answer_keys()), RulesJudge()
     graders = {category.name: category.grader for category in benchmark.categories}

@@ -19,7 +19,7 @@ from memeval.benchmarks.locomo.grading import (
     recall_upstream,
     rounded_f1,
 )
-from memeval.benchmarks.locomo.keys import NOT_MENTIONED, LocomoCategory, LocomoKey, chosen, options_of, with_options
+from memeval.benchmarks.locomo.keys import NOT_MENTIONED, LocomoCategory, LocomoKey, chosen, options_of
 from memeval.grading.scoring import score
 from memeval.judging.base import Ruling
 from memeval.judging.rules import RulesJudge
@@ -130,15 +130,9 @@ def test_a_handful_of_measures_says_what_was_retrieved_where_a_system_says_it() 
     item = locomo_item(sessions=["s002"], turns=["s002:t01"])
     response = answered("Lima", named("s001:t01", "s002:t01"))
     for grader in (LocomoF1(), LocomoJudged()):
+        recall = dict.fromkeys(("session_recall@5", "session_recall@10", "turn_recall@10"), 1.0)
         metrics = grader.grade(item, HISTORY, [response], YES).metrics
-        assert metrics == {
-            "f1": 1.0,
-            "abstained": 0.0,
-            "session_recall@5": 1.0,
-            "session_recall@10": 1.0,
-            "session_mrr": 0.5,
-            "turn_recall@10": 1.0,
-        }
+        assert metrics == {"f1": 1.0, "abstained": 0.0, "session_mrr": 0.5, **recall}
         assert grader.grade(item, HISTORY, [answered("Lima")], YES).metrics.keys() == {"f1", "abstained"}
 
 
@@ -162,10 +156,7 @@ class TestJudged:
     def test_what_is_no_answer_never_reaches_the_judge(self, outcome: Outcome) -> None:
         grade = LocomoJudged().grade(locomo_item(), HISTORY, [answered("Lima", outcome=outcome)], NoJudge())
         assert grade.verdict is (False if outcome is Outcome.EMPTY else None)
-        score = (
-            LocomoJudged().grade(locomo_item(), HISTORY, [answered("Lima", outcome=outcome)], NoJudge()).metrics["f1"]
-        )
-        assert score == (1.0 if outcome is Outcome.EMPTY else None)
+        assert grade.metrics["f1"] == (1.0 if outcome is Outcome.EMPTY else None)
         assert find("locomo@1").judged_graders() == {"locomo-judged@2"}
 
 
@@ -205,6 +196,7 @@ def test_upstream_recall(evidence: list[str], retrieved: list[str] | None, recal
     ("answer", "is_one"),
     [
         ("Not Mentioned", True),
+        (NOT_MENTIONED, True),
         ("no information available.", True),
         ("It was mentioned", False),
         ("No information", False),
@@ -261,15 +253,6 @@ def test_the_id_decides_the_order_and_both_orders_occur() -> None:
     orders = [options_of(f"conv-26:{place}", "x").index(NOT_MENTIONED) for place in range(200)]
     assert orders == [options_of(f"conv-26:{place}", "x").index(NOT_MENTIONED) for place in range(200)]
     assert 70 < sum(orders) < 130
-
-
-def test_a_question_without_options_is_asked_as_it_is() -> None:
-    assert with_options("Who?", ()) == "Who?"
-    assert "(a) The harbour (b) Not mentioned" in with_options("Who?", OPTIONS)
-
-
-def test_the_rule_of_the_category_knows_the_right_option() -> None:
-    assert abstains(NOT_MENTIONED)
 
 
 @pytest.mark.parametrize("protocol", ["f1", "judge"])

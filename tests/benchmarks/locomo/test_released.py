@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 from memeval.benchmarks.locomo import LocomoBenchmark
-from memeval.benchmarks.locomo.released import FULL, parse, read
-from tests.benchmarks.locomo.samples import samples
+from memeval.benchmarks.locomo.released import FULL, read
 from tests.benchmarks.test_copies import refusal
 
 
@@ -28,15 +27,6 @@ def test_a_huge_file_is_not_read_to_its_end(tmp_path: Path) -> None:
     with (tmp_path / "huge.json").open("wb") as stream:
         stream.truncate(10**12)
     assert refusal("locomo", tmp_path / "huge.json").startswith(f"the file has more than {FULL.bytes:,} bytes")
-
-
-def test_what_is_odd_in_the_released_file_is_read() -> None:
-    first, second = parse(json.dumps(samples()).encode())
-    assert [session.number for session in first.sessions] == [2, 10]
-    assert [session.date for session in first.sessions] == ["2024-02-08T13:56:00Z", "2024-03-01T00:09:00Z"]
-    assert first.questions[2].answer == "2024"
-    assert first.questions[5].evidence == ("D2:2; D2:1", "D9:9")
-    assert (second.questions[1].answer, second.questions[1].adversarial_answer) == ("No", "Yes")
 
 
 def test_the_real_file_is_read(data: Path) -> None:

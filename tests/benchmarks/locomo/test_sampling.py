@@ -63,52 +63,28 @@ def test_the_tier_answerable_leaves_out_the_adversarial_questions_alone(
     ("sampler", "by_category", "digest"),
     [
         # Documented sampling, N = 5, 10, 20, 50 for each conversation.
-        (
-            partial(documented, per_conversation=5),
-            (11, 11, 9, 11, 11),
-            "a5c6de2d394edba40cd44a0b46fad81e78ad5cd0442c47d1ce5d9f2375226d1f",
-        ),
-        (partial(documented, per_conversation=10), (21, 21, 18, 21, 21), None),
-        (SAMPLERS["fair"], (41, 41, 36, 41, 41), "79fee7de2a9ee2bbff7266b0e552a74a7fcfaff9e420fbf852045ba7a4154426"),
-        (partial(documented, per_conversation=50), (103, 101, 82, 103, 103), None),
+        (partial(documented, per_conversation=5), (11, 11, 9, 11, 11), "a5c6de2d394edba4"),
+        (partial(documented, per_conversation=10), (21, 21, 18, 21, 21), ""),
+        (SAMPLERS["fair"], (41, 41, 36, 41, 41), "79fee7de2a9ee2bb"),
+        (partial(documented, per_conversation=50), (103, 101, 82, 103, 103), ""),
         # The exact sampler, seed 42.
-        (SAMPLERS["quick"], (10, 10, 9, 11, 10), "0fc5dcaed564d2fea13952826903e1a8206bdd468d11e0920d0776e59b02bca0"),
-        (
-            SAMPLERS["quick-proportional"],
-            (10, 9, 0, 21, 10),
-            "21fe5272104677b79f2e7d54f71ef48b7e9d63d287e9e5532e5ed0f540951f8d",
-        ),
-        (
-            SAMPLERS["hundred"],
-            (21, 17, 5, 41, 16),
-            "532403b2866473b3ad62660111af31a7088d9c2b33e3a56fbe56a14ca9677bc2",
-        ),
-        (
-            SAMPLERS["one-conversation"],
-            (24, 11, 0, 44, 26),
-            "120b72c2d857470660e71500d58f4a5e22ce804638f11761a003340a17ad4dd2",
-        ),
-        (
-            SAMPLERS["fair-exact"],
-            (41, 41, 36, 41, 41),
-            "4b0aa19ad1cd75f9dad2ee9784791ca647b398560e9e07f56adfc94ae473af38",
-        ),
-        (
-            SAMPLERS["fair-proportional"],
-            (45, 28, 9, 85, 33),
-            "4b3e79a564976900f3673a7ed7aa24d054b6b6f639fdb5e9d75f3df2b18fb710",
-        ),
-        (SAMPLERS["full"], (446, 282, 96, 841, 321), None),
+        (SAMPLERS["quick"], (10, 10, 9, 11, 10), "0fc5dcaed564d2fe"),
+        (SAMPLERS["quick-proportional"], (10, 9, 0, 21, 10), "21fe5272104677b7"),
+        (SAMPLERS["hundred"], (21, 17, 5, 41, 16), "532403b2866473b3"),
+        (SAMPLERS["one-conversation"], (24, 11, 0, 44, 26), "120b72c2d8574706"),
+        (SAMPLERS["fair-exact"], (41, 41, 36, 41, 41), "4b0aa19ad1cd75f9"),
+        (SAMPLERS["fair-proportional"], (45, 28, 9, 85, 33), "4b3e79a564976900"),
+        (SAMPLERS["full"], (446, 282, 96, 841, 321), ""),
     ],
 )
 def test_golden_samples_of_the_released_data(
-    dataset: Dataset, sampler: Sampler, by_category: tuple[int, ...], digest: str | None
+    dataset: Dataset, sampler: Sampler, by_category: tuple[int, ...], digest: str
 ) -> None:
     chosen = sampler(tuple(dataset.answer_keys()))
     counts = Counter(key.category for key in chosen)
     assert tuple(counts[name] for name in ORDER) == by_category
     ids = "\n".join(key.item_id for key in chosen)
-    assert digest in (None, hashlib.sha256(ids.encode()).hexdigest())
+    assert hashlib.sha256(ids.encode()).hexdigest().startswith(digest)
 
 
 def test_golden_first_picks(dataset: Dataset) -> None:
@@ -119,10 +95,6 @@ def test_golden_first_picks(dataset: Dataset) -> None:
     assert [key.item_id for key in benchmark.sampled(keys, "quick")[:6]] == [
         *("conv-26:195", "conv-26:65", "conv-26:14", "conv-26:109", "conv-26:45", "conv-30:91")
     ]
-
-
-def test_golden_hash_of_the_first_pick() -> None:
-    assert hashed("conv-26:195").startswith("048d869755ddd005")
 
 
 def test_conversations_categories_and_questions_are_dealt_in_the_order_of_their_hashes() -> None:

@@ -13,7 +13,7 @@ from memeval.grading.evidence import TurnIndex, evidence_measures
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 from memeval.records.response import RetrievedItem
-from memeval.records.scenario import Ask, Ingest, Scenario
+from memeval.records.scenario import Ask, Ingest
 from tests.benchmarks.longmemeval.rows import KINDS, keys_of, row, rows, turn, written
 from tests.support.data import test_data
 
@@ -49,11 +49,6 @@ def test_sessions_are_taken_in_by_time_under_ordinals_and_then_the_question_is_a
         question_id="00000001", question="How many kites have I built?", timestamp="2024-05-30T23:40:00Z"
     )
     assert len(scenario.steps) == 5
-
-
-def test_a_scenario_is_a_record_like_any_other(tmp_path: Path) -> None:
-    scenario = made(tmp_path).scenario("00000001")
-    assert Scenario.parse(scenario.to_json(), "here") == scenario
 
 
 def test_a_key_holds_the_answer_and_the_evidence_in_the_order_of_replay(tmp_path: Path) -> None:

@@ -34,8 +34,6 @@ def test_a_missing_file_is_named_with_the_command_that_fetches_it(tmp_path: Path
 
 def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
     written(tmp_path, rows())
-    with pytest.raises(BadInput, match=r"longmemeval/longmemeval_s_cleaned\.json: file not found"):
-        opened(tmp_path)
     with pytest.raises(BadInput, match=r"longmemeval/longmemeval_oracle\.json: file not found"):
         opened(tmp_path, "oracle")
 
@@ -59,14 +57,9 @@ def test_a_copy_of_ones_own_is_not_taken_for_a_released_file(tmp_path: Path) -> 
     assert digest in problem and source.digest in problem
     inside = tmp_path / "longmemeval"
     inside.mkdir()
-    assert "is not the released 's'" in refusal_of_folder(tmp_path, path.rename(inside / "longmemeval_s_cleaned.json"))
-
-
-def refusal_of_folder(folder: Path, file: Path) -> str:
-    with pytest.raises(BadInput) as caught:
-        opened(folder)
-    assert caught.value.where == str(file)
-    return caught.value.problem
+    path.rename(inside / "longmemeval_s_cleaned.json")
+    with pytest.raises(BadInput, match=r"longmemeval/longmemeval_s_cleaned\.json: .*is not the released 's'"):
+        opened(tmp_path)
 
 
 def pinned(monkeypatch: pytest.MonkeyPatch, path: Path, file: str) -> None:
@@ -180,16 +173,10 @@ def test_every_time_comes_back(when: object) -> None:
     assert iso(f"{when:%Y/%m/%d (%a) %H:%M}".rjust(22, "0")) == f"{when:%Y-%m-%dT%H:%M:%SZ}".rjust(20, "0")
 
 
-def test_sessions_are_replayed_by_time_and_as_listed_at_equal_times() -> None:
-    assert replay_order(["b", "c", "a", "b"]) == [2, 0, 3, 1]
-
-
-def test_a_session_of_unknown_time_keeps_its_place() -> None:
-    assert replay_order(["c", "", "a", "", "b"]) == [2, 1, 4, 3, 0]
-
-
 @given(st.lists(st.sampled_from(["", "a", "b", "c"]), max_size=12))
-def test_a_replay_holds_every_session_once_and_in_order(dates: list[str]) -> None:
+def test_sessions_are_replayed_by_time_as_listed_at_equal_times_and_those_of_unknown_time_stay(
+    dates: list[str],
+) -> None:
     order = replay_order(dates)
     assert sorted(order) == list(range(len(dates)))
     dated = [place for place in order if dates[place]]

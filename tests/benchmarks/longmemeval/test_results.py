@@ -10,14 +10,14 @@ from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
 from memeval.benchmarks.longmemeval.results import write, written
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.imports.importing import open_benchmark_for
-from memeval.evaluation.run.running import run_system
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.verify.verification import verify_run
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.exchange.formats import find_format
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim
 from memeval.records.response import Outcome
-from memeval.systems.source import file_source
+from memeval.systems.source import file_source, find_system
 from tests.benchmarks.longmemeval.test_other_formats import arena as arena_folder
 from tests.benchmarks.longmemeval.test_other_formats import asked, ran, told
 from tests.evaluation.asking import PickyServer, answer_in, options
@@ -163,9 +163,6 @@ def test_the_official_summary_of_a_judged_export_is_the_run_s_own_score(
 
 
 def test_a_retrieval_run_is_exported_as_a_log_in_the_official_ids(tmp_path: Path, data: Path) -> None:
-    from memeval.evaluation.run.running import RunOptions, run_system
-    from memeval.systems.source import find_system
-
     benchmark_session = BenchmarkSession.open(LongMemEvalBenchmark(), data, {"file": "local"}, protocol="retrieval")
     run = run_system(find_system("bm25"), benchmark_session, RunOptions(results=tmp_path / "results"))
     (path,) = write(decoded_run(run, benchmark_session), benchmark_session, tmp_path / "log.jsonl")
@@ -377,7 +374,5 @@ def test_a_result_can_be_held_against_questions_from_elsewhere(
     run = graded(tmp_path, value, "lme-result", benchmark_session, name="result.json")
     assert run.run.imported is not None
     assert (run.run.imported.unknown, run.run.imported.missing) == (("stranger",), ("q2", "q3_abs"))
-    assert [row.answer for row in decoded_run(run, benchmark_session).responses()] == [
-        "I cannot say.",
-        "a heron, number 1",
-    ]
+    answers = [row.answer for row in decoded_run(run, benchmark_session).responses()]
+    assert answers == ["I cannot say.", "a heron, number 1"]

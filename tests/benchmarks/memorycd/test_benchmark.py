@@ -20,7 +20,7 @@ from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Retain, Task
 from memeval.records.track import Limits
-from tests.support.memorycd import item_id, products, users, write_data, write_lines
+from tests.support.memorycd import item_id, users, write_data, write_lines
 from tests.support.runs import make_run
 
 BENCHMARK = MemoryCDBenchmark()
@@ -30,6 +30,10 @@ PROTOCOLS = [each.name for each in BENCHMARK.info.protocols]
 
 def opened(path: Path | None, protocol: str = "rating-single", **parameters: str | int) -> MemoryCDDataset:
     return BENCHMARK.opened(path, parameters, protocol, "full")
+
+
+def retains(dataset: MemoryCDDataset, name: str) -> list[Retain]:
+    return [step for step in dataset.scenario(name).steps if isinstance(step, Retain)]
 
 
 def key_of(key: Any) -> MemoryCDKey:
@@ -50,14 +54,12 @@ def test_the_registry_knows_it_and_its_protocols() -> None:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_asks_three_tests_of_every_user_and_domain(folder: Path, protocol: str) -> None:
-    benchmark_session = BenchmarkSession.open(BENCHMARK, folder, protocol=protocol)
-    assert Counter(key.category for key in benchmark_session.keys) == dict.fromkeys(DOMAINS, 18)
-    assert [
-        (plan.items, plan.weight) for plan in benchmark_session.benchmark.plan(benchmark_session.keys, protocol)
-    ] == [(18, 0.25)] * 4
+    session = BenchmarkSession.open(BENCHMARK, folder, protocol=protocol)
+    assert Counter(key.category for key in session.keys) == dict.fromkeys(DOMAINS, 18)
+    assert [(plan.items, plan.weight) for plan in BENCHMARK.plan(session.keys, protocol)] == [(18, 0.25)] * 4
     setting = protocol.partition("-")[2]
-    for key in benchmark_session.keys[:7]:
-        scenario = benchmark_session.scenarios[key.scenario_id]
+    for key in session.keys[:7]:
+        scenario = session.scenarios[key.scenario_id]
         assert key.scenario_id == f"{setting}:{key.category}:{key.cluster}"
         (task,) = (each for each in scenario.questions() if each.question_id == key.item_id)
         assert isinstance(task, Task) and task.query and task.question.startswith(f"[{protocol.partition('-')[0]}] ")
@@ -68,17 +70,16 @@ def test_memories_are_texts_with_what_goes_with_them_and_ids_say_nothing(folder:
     raw = {each["user_id"]: each for each in users(6)}
     dataset = opened(folder, "rating-cross")
     name = "cross:Books:SYNTH00002"
-    retains = [step for step in dataset.scenario(name).steps if isinstance(step, Retain)]
+    taken = retains(dataset, name)
     told = [each for domain in DOMAINS if domain != "Books" for each in raw["SYNTH00002"]["interactions"][domain]]
-    assert Counter(step.metadata["text"] for step in retains) == Counter(each["text"] for each in told)
-    assert [step.text_id for step in retains] == [f"s{number:03}" for number in range(1, len(told) + 1)]
-    assert [step.occurred_at for step in retains] == sorted(step.occurred_at for step in retains)
-    for step in retains:
-        assert step.content.startswith(
-            f"Domain: {step.source_id.partition(':')[0]}\n  Title: {step.metadata['title']}\n"
-        )
+    assert Counter(step.metadata["text"] for step in taken) == Counter(each["text"] for each in told)
+    assert [step.text_id for step in taken] == [f"s{number:03}" for number in range(1, len(told) + 1)]
+    assert [step.occurred_at for step in taken] == sorted(step.occurred_at for step in taken)
+    for step in taken:
+        domain, title = step.source_id.partition(":")[0], step.metadata["title"]
+        assert step.content.startswith(f"Domain: {domain}\n  Title: {title}\n")
         assert set(step.metadata) <= {"title", "text", "rating", "item", "product", "category", "description"}
-    assert dataset.ordinals(name) == {step.source_id: step.text_id for step in retains}
+    assert dataset.ordinals(name) == {step.source_id: step.text_id for step in taken}
 
 
 def test_keys_hold_what_the_person_did(folder: Path) -> None:
@@ -134,7 +135,7 @@ def test_missing_metadata_is_told_and_bad_metadata_passed_over(tmp_path: Path) -
     write_lines(tmp_path / "cross_domain.jsonl", users(3))
     bare = opened(tmp_path)
     assert bare.notes == (*NO_METADATA, UNVERIFIED)
-    steps = [step for step in bare.scenario("single:Books:SYNTH00000").steps if isinstance(step, Retain)]
+    steps = retains(bare, "single:Books:SYNTH00000")
     assert steps and all("product" not in step.metadata for step in steps)
     one = item_id("Books", 0)
     lines: list[Any] = [
@@ -217,23 +218,18 @@ def test_a_clean_memory_knows_nothing_of_the_future_and_the_released_one_says_ho
 
 def test_sources_are_chosen_by_name(folder: Path) -> None:
     dataset = opened(folder, "rating-cross", sources="Electronics+Books")
-    kept = {
-        step.source_id.partition(":")[0]
-        for step in dataset.scenario("cross:Books:SYNTH00001").steps
-        if isinstance(step, Retain)
-    }
+    kept = {step.source_id.partition(":")[0] for step in retains(dataset, "cross:Books:SYNTH00001")}
     assert kept == {"Electronics"}
 
 
 def test_the_quick_tier_is_the_same_users_wherever_it_is_drawn(tmp_path: Path) -> None:
     write_data(tmp_path, users(30))
-    benchmark_sessions = [
-        BenchmarkSession.open(BENCHMARK, tmp_path, protocol=name, tier="quick")
+    one, other = (
+        BenchmarkSession.open(BENCHMARK, tmp_path, protocol=name, tier="quick").keys
         for name in ("rating-single", "title-cross")
-    ]
-    drawn = [{key.cluster for key in benchmark_session.keys} for benchmark_session in benchmark_sessions]
-    assert drawn[0] == drawn[1] and len(drawn[0]) == 25
-    assert [len(benchmark_session.keys) for benchmark_session in benchmark_sessions] == [300, 300]
+    )
+    assert {key.cluster for key in one} == {key.cluster for key in other}
+    assert (len({key.cluster for key in one}), len(one), len(other)) == (25, 300, 300)
 
 
 def released_size(folder: Path) -> Path:
@@ -266,10 +262,6 @@ def test_the_file_whose_digest_is_in_the_catalogue_is_the_release(
     assert found.released and found.notes == NO_METADATA
     path.write_text(path.read_text().replace('"rating": 5', '"rating": 4', 1))
     assert not MemoryCDBenchmark().opened(path, None, "rating-single", "full").released
-
-
-def test_products_of_the_maker_are_labelled_synthetic() -> None:
-    assert all("ynthetic" in str(line.get("description", "synthetic")) for line in products("Books", 30))
 
 
 def test_scenarios_are_the_same_from_any_thread(folder: Path) -> None:

@@ -45,19 +45,7 @@ def test_a_rating_is_the_number_that_stands_there_brought_into_range(
     answer: str, stars: float, state: ParseState
 ) -> None:
     found = parsed_rating(answer)
-    assert (found.value, found.state) == (stars, state)
-
-
-def test_non_finite_numbers_are_reported() -> None:
-    assert [parsed_rating(answer).finite for answer in ("nan", "-inf", "Infinity", "1e400", "4", "x", "")] == [
-        False,
-        False,
-        False,
-        False,
-        True,
-        True,
-        True,
-    ]
+    assert (found.value, found.state, found.finite) == (stars, state, answer not in ("nan", "inf", "-inf", "1e400"))
 
 
 def upstream_rating(answer: str) -> float:

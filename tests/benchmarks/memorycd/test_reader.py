@@ -50,18 +50,7 @@ def test_rouge_has_its_golden_values(reference: str, prediction: str, one: float
 
 
 def test_words_are_ascii_letters_and_digits_stemmed_from_four_letters() -> None:
-    assert tokens("Running RUNS, won't naïve 5-star_x K9") == [
-        "run",
-        "run",
-        "won",
-        "t",
-        "na",
-        "ve",
-        "5",
-        "star",
-        "x",
-        "k9",
-    ]
+    assert " ".join(tokens("Running RUNS, won't naïve 5-star_x K9")) == "run run won t na ve 5 star x k9"
 
 
 WORDS = [
@@ -256,10 +245,8 @@ def test_any_text_is_read_without_failing_and_nothing_is_made_up(question: str, 
 
 def test_five_thousand_reviews_and_a_hundred_candidates_take_little_time() -> None:
     context = "\n".join(
-        review(
-            1 + number % 5, f"title {number % 97}", f"word{number} word{number % 13} and more words", Category="Books"
-        )
-        for number in range(5000)
+        review(1 + n % 5, f"title {n % 97}", f"word{n} word{n % 13} and more words", Category="Books")
+        for n in range(5000)
     )
     shown = "\n".join(f"ID: {number:010d}\n  Product: word{number} and more words" for number in range(100))
     began = time.monotonic()

@@ -72,14 +72,9 @@ def made(asked: BenchmarkSession) -> list[Json]:
         if key.task is MemoryCDTask.RANKING:
             target = {"parent_asin": test.item, "candidate_asins": list(key.candidates)}
         right = str(key.rating or key.text or ", ".join(sorted(key.candidates)))
-        rows.append(
-            {
-                "user_id": item.cluster,
-                "target_item": target,
-                "llm_response": f" {right}\n" if number % 2 else "The best I have owned.",
-                "ground_truth": key.rating or key.text or key.chosen,
-            }
-        )
+        said = f" {right}\n" if number % 2 else "The best I have owned."
+        truth = key.rating or key.text or key.chosen
+        rows.append({"user_id": item.cluster, "target_item": target, "llm_response": said, "ground_truth": truth})
     return rows
 
 
@@ -136,9 +131,8 @@ def test_fields_have_the_released_order_without_the_field_to_predict(
     tmp_path: Path, data: Path, task: str, hidden: set[str], metrics: list[str]
 ) -> None:
     asked = benchmark_session(data, f"{task}-cross")
-    _path, (row, *_), summary = next(
-        written(write(decoded_run(imported(tmp_path, asked), asked), asked, tmp_path / "out"))
-    )
+    run = decoded_run(imported(tmp_path, asked), asked)
+    _path, (row, *_), summary = next(written(write(run, asked, tmp_path / "out")))
     assert list(row) == HEAD
     told = {"parent_asin", "rating", "title", "text", "timestamp", "negative_parent_asins"}
     assert set(row["target_item"]) - {"item_meta"} == told - hidden
@@ -249,9 +243,8 @@ def dumped(*rows: Json) -> bytes:
 
 
 def test_other_users_and_products_are_unknown(tmp_path: Path, data: Path) -> None:
-    run = graded(
-        tmp_path, (made(benchmark_session(data))[0], one(), one()), "memorycd", benchmark_session(data), name="x.jsonl"
-    )
+    asked = benchmark_session(data)
+    run = graded(tmp_path, (made(asked)[0], one(), one()), "memorycd", asked, name="x.jsonl")
     assert run.run.imported is not None
     assert run.run.imported.unknown == ("?:SYNTH00009:B000000001",)
 

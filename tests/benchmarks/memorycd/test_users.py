@@ -3,7 +3,7 @@
 import gzip
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +28,9 @@ def read(path: Path) -> Users:
 
 
 def user(user_id: object = "SYNTH1", **interaction: Any) -> dict[str, Any]:
-    usual = {
-        "parent_asin": "B0AAAAAAA1",
-        "rating": 4,
-        "title": "Fine",
-        "text": "It is fine.",
-        "timestamp": 1_500_000_000,
-    }
-    return {"user_id": user_id, "interactions": {"Books": [{**usual, **interaction}]}}
+    usual = {"parent_asin": "B0AAAAAAA1", "rating": 4, "title": "Fine", "text": "It is fine."}
+    review = {**usual, "timestamp": 1_500_000_000, **interaction}
+    return {"user_id": user_id, "interactions": {"Books": [review]}}
 
 
 def only(path: Path) -> Any:
@@ -158,12 +153,8 @@ def test_a_rating_out_of_range_counts_as_missing_and_is_told(tmp_path: Path, rat
 
 def test_what_is_missing_is_blank_and_hostile_text_is_kept_as_it_is(tmp_path: Path) -> None:
     hostile = "<script>alert(1)</script>\x00\u202e⟦s001⟧\n  Rating: 1/5"
-    found = only(
-        write_lines(
-            tmp_path / "users.jsonl",
-            [user(parent_asin=None, title=None, text=hostile, rating=None, timestamp=None, negative_parent_asins=None)],
-        )
-    )
+    gaps = dict.fromkeys(("parent_asin", "title", "rating", "timestamp", "negative_parent_asins"))
+    found = only(write_lines(tmp_path / "users.jsonl", [user(text=hostile, **gaps)]))
     assert (found.item, found.title, found.text, found.rating, found.time) == ("", "", hostile, None, 0)
     assert found.negatives == ()
 
@@ -264,9 +255,15 @@ def history(domain: str, *times: float) -> History:
     return tuple(Interaction(domain, place, f"B{place}", 4, "", "", time) for place, time in enumerate(times))
 
 
-def times(items: object) -> list[tuple[str, float]]:
-    assert isinstance(items, list | tuple)
+def times(items: Iterable[Interaction]) -> list[tuple[str, float]]:
     return [(each.domain, each.time) for each in items]
+
+
+def parted(setting: SplitSetting, histories: dict[str, History] | None = None) -> Any:
+    """Split the reviews, of ``FOUR`` unless others are given, for a question about books."""
+    found = split(histories or FOUR, BOOKS, setting)
+    assert found is not None
+    return found
 
 
 FOUR = {
@@ -278,8 +275,7 @@ FOUR = {
 
 
 def test_in_one_domain_the_last_reviews_are_asked_and_the_rest_remembered() -> None:
-    found = split(FOUR, BOOKS, SplitSetting())
-    assert found is not None
+    found = parted(SplitSetting())
     assert times(found.memory) == [(BOOKS, 2), (BOOKS, 3)]
     assert times(found.tests) == [(BOOKS, 6), (BOOKS, 7), (BOOKS, 8)]
     assert found.later == 0
@@ -294,8 +290,7 @@ def test_one_review_more_than_tests_is_needed_in_one_domain_and_none_more_across
 
 
 def test_across_domains_the_others_are_remembered_by_time_and_ties_keep_their_order() -> None:
-    found = split(FOUR, BOOKS, SplitSetting(cross=True))
-    assert found is not None
+    found = parted(SplitSetting(cross=True))
     assert times(found.memory) == [(BEAUTY, 1), (HOME, 4), (BEAUTY, 5), (ELECTRONICS, 5), (ELECTRONICS, 6), (BEAUTY, 9)]
     assert [each.time for each in found.tests] == [6, 7, 8]
     assert found.later == 2
@@ -304,20 +299,16 @@ def test_across_domains_the_others_are_remembered_by_time_and_ties_keep_their_or
 def test_given_sources_keep_their_order_and_the_domain_asked_about_is_taken_out() -> None:
     setting = SplitSetting(cross=True, sources=(ELECTRONICS, BOOKS, BEAUTY))
     assert setting.sources_of(BOOKS) == (ELECTRONICS, BEAUTY)
-    found = split(FOUR, BOOKS, setting)
-    assert found is not None
-    assert times(found.memory) == [(BEAUTY, 1), (ELECTRONICS, 5), (BEAUTY, 5), (ELECTRONICS, 6), (BEAUTY, 9)]
+    assert times(parted(setting).memory) == [(BEAUTY, 1), (ELECTRONICS, 5), (BEAUTY, 5), (ELECTRONICS, 6), (BEAUTY, 9)]
     assert split(FOUR, BOOKS, SplitSetting(cross=True, sources=(BOOKS,))) is None
 
 
 def test_a_clean_memory_ends_before_the_first_test() -> None:
-    found = split(FOUR, BOOKS, SplitSetting(cross=True, clean=True))
-    assert found is not None
+    found = parted(SplitSetting(cross=True, clean=True))
     assert times(found.memory) == [(BEAUTY, 1), (HOME, 4), (BEAUTY, 5), (ELECTRONICS, 5)]
     assert found.later == 0
     tied = {BOOKS: history(BOOKS, 3, 5, 5)}
-    released, clean = (split(tied, BOOKS, SplitSetting(clean=clean, tests=1)) for clean in (False, True))
-    assert released is not None and clean is not None
+    released, clean = (parted(SplitSetting(clean=clean, tests=1), tied) for clean in (False, True))
     assert (len(released.memory), released.later, len(clean.memory)) == (2, 1, 1)
     assert split({BOOKS: history(BOOKS, 5, 5)}, BOOKS, SplitSetting(clean=True, tests=1)) is None
 

@@ -8,25 +8,14 @@ from memeval.benchmarks.operations.grading import UNREADABLE, Crashes, reason
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.judging.rules import RulesJudge
 from memeval.records.errors import BadInput
-from memeval.records.response import Outcome, Response, Timings
+from memeval.records.response import Outcome
 from memeval.records.trials import Crash, CrashObservation
+from tests.grading.builders import reply
 
+NONE = dict.fromkeys(("lost", "unfound", "doubled", "half", "renamed"), 0)
+COUNTS = {"acknowledged": 20, "in_flight": 1, "killed": 3, "probed": 30, **NONE}
 WHOLE = CrashObservation(
-    acknowledged=20,
-    in_flight=1,
-    killed=3,
-    opened=True,
-    ready_seconds=0.5,
-    probed=30,
-    lost=0,
-    unfound=0,
-    doubled=0,
-    half=0,
-    renamed=0,
-    lists=True,
-    kept_in_flight=False,
-    writable=True,
-    error=None,
+    opened=True, ready_seconds=0.5, lists=True, kept_in_flight=False, writable=True, error=None, **COUNTS
 )
 
 
@@ -37,14 +26,7 @@ def session(protocol: str = "durability", tier: str = "full") -> BenchmarkSessio
 def answered(answer: str) -> tuple[bool | None, str]:
     opened = session()
     key = opened.keys[0]
-    response = Response(
-        item_id=key.item_id,
-        scenario_id=key.scenario_id,
-        question_id=key.question_ids[0],
-        outcome=Outcome.OK,
-        answer=answer,
-        timings=Timings(started="2026-01-01T00:00:00.000+00:00"),
-    )
+    response = reply(key, answer, outcome=Outcome.OK)
     grade = Crashes().grade(key, opened.scenarios[key.scenario_id], [response], RulesJudge())
     return grade.verdict, grade.reason or ""
 

@@ -13,23 +13,14 @@ from memeval.benchmarks.operations.use_grading import Fresh, Grown, UsersApart, 
 from memeval.grading.base import Grader
 from memeval.records.base import Record
 from memeval.records.grade import Grade, GradeState
-from memeval.records.response import Outcome, Response, Timings
+from memeval.records.response import Outcome
 from memeval.records.trials_of_use import ApartObservation, FreshnessObservation, GrowthObservation, Point
-from tests.grading.builders import NoJudge
+from tests.grading.builders import NoJudge, reply
 
 
 def graded(grader: Grader, protocol: str, answer: str, outcome: Outcome = Outcome.OK) -> Grade:
     (scenario, *_), (item, *_) = generate(42, protocol, "quick")
-    response = Response(
-        item_id=item.item_id,
-        scenario_id=scenario.scenario_id,
-        question_id=item.question_ids[0],
-        attempt=1,
-        outcome=outcome,
-        answer=answer,
-        timings=Timings(started="2026-11-27T12:00:00Z"),
-    )
-    return grader.grade(item, scenario, [response], NoJudge())
+    return grader.grade(item, scenario, [reply(item, answer, outcome=outcome)], NoJudge())
 
 
 def fresh(**changed: object) -> FreshnessObservation:
@@ -90,14 +81,8 @@ def test_a_trial_that_could_not_be_made_has_no_verdict() -> None:
 
 
 def point(size: int, seconds: float) -> Point:
-    return Point(
-        size=size,
-        write_seconds=seconds,
-        search_seconds=2 * seconds,
-        start_seconds=1.0,
-        memory_bytes=1000 * size,
-        disk_bytes=10 * size,
-    )
+    times = {"write_seconds": seconds, "search_seconds": 2 * seconds, "start_seconds": 1.0}
+    return Point(size=size, memory_bytes=1000 * size, disk_bytes=10 * size, **times)
 
 
 def test_growth_is_given_as_ratios_to_sqlite_at_the_largest_size() -> None:

@@ -30,16 +30,15 @@ def belief(name: str, **fields: Any) -> dict[str, Any]:
     }
 
 
-def case(name: str, only: list[str] | None, query: str = "What about the garden?", **fields: Any) -> dict[str, Any]:
+def case(name: str, only: list[str], query: str = "What about the garden?", **fields: Any) -> dict[str, Any]:
     """Return a search that expects some beliefs."""
-    relevant = {} if only is None else {"shouldOnlyInclude": only}
     return {
         "caseId": name,
         "category": "Alias resolution",
         "description": "made up",
         "scope": ["garden"],
         "query": query,
-        "expect": {"relevantBeliefs": relevant},
+        "expect": {"relevantBeliefs": {"shouldOnlyInclude": only}},
         **fields,
     }
 
@@ -55,6 +54,13 @@ def turn(number: int, only: list[str], **fields: Any) -> dict[str, Any]:
         "expect": {"relevantBeliefs": {"shouldOnlyInclude": only}},
         **fields,
     }
+
+
+NO_SECRET = {"relevantBeliefs": {"mustExclude": ["secret"]}}
+ROSES_ALONE = {
+    "relevantBeliefs": {"shouldOnlyInclude": ["roses"]},
+    "noiseCheck": {"mustNotSurface": ["hedge"]},
+}
 
 
 def files() -> dict[str, list[dict[str, Any]]]:
@@ -79,28 +85,21 @@ def files() -> dict[str, list[dict[str, Any]]]:
             case("no-budget", [], budget={"maxBeliefs": 0}),
             case("small-budget", [], budget={"maxBeliefs": 1}),
             case("new-user", [], userId="new-user", category="Cold start behavior"),
-            case("isolated", None, category="Cross-user isolation")
-            | {"expect": {"relevantBeliefs": {"mustExclude": ["secret"]}}},
+            case("isolated", [], category="Cross-user isolation", expect=NO_SECRET),
         ],
         CONVERSATIONS: [
             {
                 "caseId": "talk",
                 "turns": [
                     turn(0, ["roses"], createBeliefAtTurn=belief("hedge")),
-                    turn(1, ["hedge"], updateBeliefAtTurn={"beliefId": "roses", "addAliases": [" Petals ", "rosa"]}),
+                    turn(
+                        1, ["hedge"], updateBeliefAtTurn={"beliefId": "roses", "addAliases": [" Petals ", "rosa", ""]}
+                    ),
                 ],
             },
             {
                 "caseId": "later",
-                "turns": [
-                    turn(0, ["roses"])
-                    | {
-                        "expect": {
-                            "relevantBeliefs": {"shouldOnlyInclude": ["roses"]},
-                            "noiseCheck": {"mustNotSurface": ["hedge"]},
-                        }
-                    }
-                ],
+                "turns": [turn(0, ["roses"], expect=ROSES_ALONE)],
             },
         ],
     }

@@ -12,10 +12,10 @@ from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey
 from memeval.keys import ReflectKey
 from memeval.records.errors import BadInput
 from memeval.records.grade import Flag, Grade, GradeState
-from memeval.records.response import Outcome, Response, RetrievedItem, Timings
+from memeval.records.response import Outcome, RetrievedItem
 from memeval.records.scenario import Recall, Retain, Step
 from tests.benchmarks.precisionmembench.made import dataset, encoded, files, items
-from tests.grading.builders import NoJudge, fact, item
+from tests.grading.builders import NoJudge, fact, item, reply, response
 
 
 def key(name: str) -> BeliefSearchKey:
@@ -82,18 +82,10 @@ def test_a_relation_adds_only_what_the_search_may_see() -> None:
 
 
 def test_categories_say_what_a_result_is_worth() -> None:
-    found = {name: each.category for name, each in items().items()}
-    assert found == {
-        "find-roses": "match-one",
-        "find-both": "match-two",
-        "find-relation": "match-two",
-        "nothing": "no-match",
-        "small-budget": "always-passed",
-        "new-user": "always-passed",
-        "isolated": "always-passed",
-        "talk:0": "conversation",
-        "talk:1": "conversation",
-        "later:0": "conversation",
+    assert {name: each.category for name, each in items().items()} == {
+        **{"find-roses": "match-one", "find-both": "match-two", "find-relation": "match-two", "nothing": "no-match"},
+        **dict.fromkeys(("small-budget", "new-user", "isolated"), "always-passed"),
+        **dict.fromkeys(("talk:0", "talk:1", "later:0"), "conversation"),
     }
 
 
@@ -110,16 +102,6 @@ def test_a_text_joins_the_fields_that_are_not_empty() -> None:
     roses, tulips, *_ = parse(encoded(files())).beliefs
     assert roses.text == "roses Rosa thorns Ida cares for roses. Shapes advice."
     assert tulips.text == "tulips Ida cares for tulips."
-
-
-def test_more_aliases_are_trimmed_in_lower_case_and_each_once() -> None:
-    roses = parse(encoded(files())).beliefs[0]
-    assert roses.with_aliases([" Petals ", "rosa", ""]).aliases == ("rosa", "thorns", "petals")
-
-
-def test_a_case_without_query_or_budget_is_not_sent() -> None:
-    cases = parse(encoded(files())).cases
-    assert [each.case_id for each in cases if not each.is_sent] == ["blank", "no-budget"]
 
 
 def test_other_files_of_the_same_form_are_not_the_released_ones(tmp_path: Path) -> None:
@@ -146,25 +128,12 @@ def test_the_files_are_found_in_each_layout(folder: str, tmp_path: Path) -> None
     assert PrecisionBenchmark().available(tmp_path)
 
 
-def test_a_parameter_is_refused() -> None:
-    with pytest.raises(BadInput, match="no parameter 'seed'"):
-        PrecisionBenchmark().open(parameters={"seed": 1})
-
-
 def graded(name: str, *sources: str, outcome: Outcome = Outcome.OK) -> Grade:
     """Return the grade of a search that returned some texts, by ordinal."""
     wanted = items()[name]
-    response = Response(
-        item_id=name,
-        scenario_id=wanted.scenario_id,
-        question_id=name,
-        outcome=outcome,
-        answer="",
-        error="It broke." if outcome.is_error else None,
-        items=tuple(RetrievedItem(text=f"text {n}", source_ids=(source,)) for n, source in enumerate(sources)),
-        timings=Timings(started="2026-01-01T00:00:00Z"),
-    )
-    return BeliefSearch().grade(wanted, dataset().scenario(wanted.scenario_id), [response], NoJudge())
+    returned = [RetrievedItem(text=f"text {n}", source_ids=(source,)) for n, source in enumerate(sources)]
+    answer = reply(wanted, "", returned, outcome)
+    return BeliefSearch().grade(wanted, dataset().scenario(wanted.scenario_id), [answer], NoJudge())
 
 
 @pytest.mark.parametrize(
@@ -246,14 +215,6 @@ def test_an_imported_empty_result_is_a_result() -> None:
 
 
 def test_other_items_are_refused() -> None:
-    response = Response(
-        item_id="i",
-        scenario_id="i",
-        question_id="i:q01",
-        outcome=Outcome.OK,
-        answer="",
-        timings=Timings(started="2026-01-01T00:00:00Z"),
-    )
     wanted = item(ReflectKey(points=(fact("Ida rows."),)))
     with pytest.raises(TypeError, match="cannot use keys of kind"):
-        BeliefSearch().grade(wanted, dataset().scenario(TURNS), [response], NoJudge())
+        BeliefSearch().grade(wanted, dataset().scenario(TURNS), [response()], NoJudge())

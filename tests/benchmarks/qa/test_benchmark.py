@@ -18,20 +18,14 @@ from memeval.evaluation.plan.reading import read_matrix
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Retain
 
+
+def asked(name: str, question: str, needle: str, **more: Any) -> dict[str, Any]:
+    return {"id": name, "question": question, "expected_substrings": [needle], **more}
+
+
 ROWS = [
-    {
-        "id": "one",
-        "question": "Who keeps tortoises?",
-        "expected_substrings": ["Ottoline"],
-        "reference_answer": "Ottoline.",
-    },
-    {
-        "id": "two",
-        "question": "Is it Kerrow or Penrow?",
-        "expected_substrings": ["Kerrow"],
-        "question_date": "2026-01-31",
-        "tags": ["places"],
-    },
+    asked("one", "Who keeps tortoises?", "Ottoline", reference_answer="Ottoline."),
+    asked("two", "Is it Kerrow or Penrow?", "Kerrow", question_date="2026-01-31", tags=["places"]),
 ]
 
 
@@ -66,16 +60,11 @@ def test_an_empty_store_holds_nothing(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "dates"),
-    [
-        ("search-retrieve-only", [None, "2026-01-31"]),
-        ("ask-basic", [None, None]),
-        ("ask-augmented", [None, "2026-01-31"]),
-    ],
+    ("protocol", "date"), [("search-retrieve-only", "2026-01-31"), ("ask-basic", None), ("ask-augmented", "2026-01-31")]
 )
-def test_a_date_goes_along_in_all_but_the_basic_scenario(file: Path, protocol: str, dates: list[str | None]) -> None:
+def test_a_date_goes_along_in_all_but_the_basic_scenario(file: Path, protocol: str, date: str | None) -> None:
     (scenario,) = opened(file, protocol).scenarios()
-    assert [ask.timestamp for ask in scenario.questions()] == dates
+    assert [ask.timestamp for ask in scenario.questions()] == [None, date]
 
 
 def test_rows_that_repeating_the_question_passes_and_tags_are_slices(file: Path) -> None:
@@ -96,14 +85,9 @@ def test_the_track_names_the_file_the_store_and_the_label(file: Path) -> None:
 def test_who_decides_is_the_protocols_last_word() -> None:
     benchmark = QaSmokeBenchmark()
     graders = {each.name: benchmark.table(each.name)[0].grader.name for each in benchmark.info.protocols}
-    assert graders == {
-        "search-retrieve-only": "exact-wb@1",
-        "ask-basic": "exact-wb@1",
-        "ask-augmented": "exact-wb@1",
-        "search-retrieve-only-judged": "qa-judged@1",
-        "ask-basic-judged": "qa-judged@1",
-        "ask-augmented-judged": "qa-judged@1",
-    }
+    ways = ("search-retrieve-only", "ask-basic", "ask-augmented")
+    judged = dict.fromkeys((f"{way}-judged" for way in ways), "qa-judged@1")
+    assert graders == dict.fromkeys(ways, "exact-wb@1") | judged
 
 
 def test_rows_must_have_what_the_protocol_needs(file: Path) -> None:
@@ -188,12 +172,7 @@ def test_it_names_every_protocol() -> None:
 
 
 EXACT, JUDGE = Scorer.EXACT, Scorer.JUDGE
-WHOLE: dict[str, Any] = {
-    "id": "a",
-    "question": "Who?",
-    "expected_substrings": ["Ada"],
-    "reference_answer": "It was Ada.",
-}
+WHOLE = asked("a", "Who?", "Ada", reference_answer="It was Ada.")
 
 
 def lines(*rows: Any) -> bytes:
@@ -228,7 +207,7 @@ def test_comments_blank_lines_nulls_line_ends_of_windows_and_a_byte_order_mark_d
 
 
 def test_each_scorer_needs_its_own_field_and_no_other() -> None:
-    needles = {"id": "a", "question": "Who?", "expected_substrings": ["Ada"]}
+    needles = asked("a", "Who?", "Ada")
     reference = {"id": "a", "question": "Who?", "reference_answer": "Ada"}
     (with_needles,) = rows_of(lines(needles), EXACT, "x")
     (with_reference,) = rows_of(lines(reference), JUDGE, "x")

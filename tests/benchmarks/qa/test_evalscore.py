@@ -133,8 +133,7 @@ def test_citations_are_matched_by_the_ids_of_rows(tmp_path: Path) -> None:
 def test_it_goes_with_the_file_of_its_questions(tmp_path: Path) -> None:
     data = tmp_path / "set.jsonl"
     data.write_text(json.dumps({"id": "longest-bone", "question": "Which?", "expected_substrings": ["femur"]}))
-    benchmark_session = BenchmarkSession.open(QaBenchmark(), data, protocol="ask-basic")
-    back = graded(
-        tmp_path, BARE | {"questions": [{"id": "longest-bone", "answer": "The femur."}]}, "evalscore", benchmark_session
-    )
+    session = BenchmarkSession.open(QaBenchmark(), data, protocol="ask-basic")
+    told = BARE | {"questions": [{"id": "longest-bone", "answer": "The femur."}]}
+    back = graded(tmp_path, told, "evalscore", session)
     assert back.run.scores.composite.value == 1.0 and back.run.track.parameters["file"] == "set"

@@ -138,10 +138,5 @@ def test_missing_data_is_refused_with_the_way_to_get_it(tmp_path: Path) -> None:
         VehicleMemBenchmark().open(tmp_path)
 
 
-def test_a_parameter_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="vehiclemembench@1 has no parameter 'users'"):
-        VehicleMemBenchmark().open(tmp_path, {"users": 3})
-
-
 def test_the_made_up_files_are_not_the_released_ones() -> None:
     assert not set(files()) - set(Release(None, "").files)
