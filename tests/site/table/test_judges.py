@@ -17,11 +17,9 @@ from memeval.site.pages.benchmarks import BenchmarkPages
 from memeval.site.pages.runs import RunPages
 from memeval.site.table.judges import judge_note, scores_by_judge
 from tests.site.conftest import Built, draw
-from tests.site.factory import JUDGE_PROMPTS, SECRET, FakeBenchmark, Made, make_run
+from tests.site.factory import JUDGE_PROMPTS, MODEL, SECRET, FakeBenchmark, Made, make_run
 from tests.support.audits import ENDPOINT, make_audit
 from tests.support.runs import edit_head
-
-MODEL = "openai:gpt-4o-2024-08-06@1"
 
 
 def text(page: str) -> str:
