@@ -39,13 +39,18 @@ def stored(day: int, right: int, *, accepted: bool = True, **more: Any) -> RunFo
     return folder
 
 
+def regression() -> str:
+    """Store an accepted run and a worse one; return the id of the latter."""
+    stored(1, 45)
+    return stored(2, 20).run.run_id
+
+
 def settings(text: str) -> None:
     Path("memeval.toml").write_text(f"[check]\n{text}\n", encoding="utf-8")
 
 
 def test_a_regression_ends_with_1_and_says_what_dropped(call: Call) -> None:
-    stored(1, 45)
-    said = call(stored(2, 20).run.run_id)
+    said = call(regression())
     assert said.code == 1
     assert "baseline: mean of 1 accepted run" in said.out and "thin: 5 are asked for" in said.out
     (line,) = [line.split() for line in said.out.splitlines() if line.startswith("  changed")]
@@ -55,10 +60,12 @@ def test_a_regression_ends_with_1_and_says_what_dropped(call: Call) -> None:
     assert said.err == "memeval: Regression: composite, changed.\n"
 
 
-def test_no_drop_ends_with_0(call: Call) -> None:
+def test_no_drop_ends_with_0_and_annotations_are_printed_on_request(call: Call) -> None:
     stored(1, 45)
-    said = call(stored(2, 45).run.run_id)
+    run = stored(2, 45).run.run_id
+    said = call(run)
     assert (said.code, said.err) == (0, "") and said.out.endswith("Passed: no metric passed its limit.\n")
+    assert [call(run, *words).out.count("::notice ") for words in ((), ("--annotations", "github"))] == [0, 1]
 
 
 def test_no_baseline_is_said_and_fails_only_if_one_is_required(call: Call) -> None:
@@ -77,21 +84,13 @@ def test_a_baseline_of_another_track_ends_with_2(call: Call) -> None:
 
 
 def test_json_is_one_record_with_a_schema(call: Call) -> None:
-    stored(1, 45)
-    said = call(stored(2, 20).run.run_id, "--json", "--annotations", "github")
+    said = call(regression(), "--json", "--annotations", "github")
     record = json.loads(said.out)
     jsonschema.validate(record, schemas()["check"])
     assert (record["status"], record["baseline"]["thin"], record["tests"]) == ("regression", True, 4)
     assert [m["metric"] for m in record["metrics"]][:3] == ["composite", "kept", "changed"]
     assert record["metrics"][2]["delta_percent"] == pytest.approx(100 * record["metrics"][2]["delta_fraction"])
     assert said.err.startswith("::error title=memeval check%3A acme%3A regression::composite fell from 95.0 to 70.0 (")
-
-
-@pytest.mark.parametrize("annotations", [(), ("--annotations", "github")])
-def test_annotations_are_printed_on_request(call: Call, annotations: tuple[str, ...]) -> None:
-    stored(1, 45)
-    said = call(stored(2, 45).run.run_id, *annotations)
-    assert said.out.count("::notice ") == (1 if annotations else 0)
 
 
 def test_names_from_outside_cannot_leave_an_annotation_or_a_table_cell(call: Call) -> None:
@@ -113,14 +112,12 @@ def test_names_from_outside_cannot_leave_an_annotation_or_a_table_cell(call: Cal
 
 
 def test_the_summary_is_appended_and_a_failure_to_write_it_is_a_warning(call: Call) -> None:
-    stored(1, 45)
-    run = stored(2, 20).run.run_id
+    run = regression()
     Path("summary.md").write_text("before\n", encoding="utf-8")
     assert call(run, "--summary", "summary.md").code == 1
     text = Path("summary.md").read_text(encoding="utf-8")
     assert text.startswith("before\n### memeval check: regression\n") and "| changed | 90.0 | 40.0 |" in text
-    said = call(run, "--summary", "no/such/folder.md")
-    assert said.code == 1 and "the summary was not written" in said.err
+    assert call(run, "--summary", "no/such/folder.md").fails("the summary was not written", code=1)
 
 
 @pytest.mark.parametrize(
@@ -146,8 +143,7 @@ def test_settings_that_make_no_sense_are_refused(call: Call, line: str, problem:
 
 
 def test_limits_come_from_the_settings(call: Call) -> None:
-    stored(1, 45)
-    run = stored(2, 20).run.run_id
+    run = regression()
     settings("relative_percent = 90\noverall_points = 60\ncategory_points = 60")
     said = call(run)
     assert said.code == 0 and "60 points or 90 %" in said.out
@@ -189,8 +185,7 @@ def hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
 
 def test_a_webhook_receives_the_signed_result_after_retries(call: Call, hook: Hook) -> None:
     hook.failures += [503, 429]
-    stored(1, 45)
-    said = call(stored(2, 20).run.run_id, "--on-regression", hook.url)
+    said = call(regression(), "--on-regression", hook.url)
     assert said.code == 1 and "warning" not in said.err
     assert len(hook.requests) == 3
     headers, body = hook.requests[-1]
@@ -204,16 +199,14 @@ def test_a_webhook_that_is_down_is_one_warning_and_no_pass(
     call: Call, hook: Hook, failures: list[int], requests: int
 ) -> None:
     hook.failures += failures
-    stored(1, 45)
-    said = call(stored(2, 20).run.run_id, "--on-regression", hook.url)
+    said = call(regression(), "--on-regression", hook.url)
     assert (said.code, len(hook.requests)) == (1, requests)
     assert said.err.count("warning") == 1 and f"(status {failures[0]})" in said.err
     assert "hook-token" not in said.err and "s3cret" not in said.err
 
 
 def test_no_server_and_no_secret_are_warnings_too(call: Call, hook: Hook, monkeypatch: pytest.MonkeyPatch) -> None:
-    stored(1, 45)
-    run = stored(2, 20).run.run_id
+    run = regression()
     said = call(run, "--on-regression", "http://127.0.0.1:1/hook-token")
     assert said.code == 1 and "the webhook at http://127.0.0.1 failed (ConnectionRefusedError)" in said.err
     monkeypatch.delenv("MEMEVAL_WEBHOOK_SECRET")
@@ -222,8 +215,7 @@ def test_no_server_and_no_secret_are_warnings_too(call: Call, hook: Hook, monkey
 
 
 def test_a_command_receives_the_result_and_is_never_a_shell(call: Call) -> None:
-    stored(1, 45)
-    run = stored(2, 20).run.run_id
+    run = regression()
     code = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read()); print('done')"
     settings(f"on_regression = {json.dumps([sys.executable, '-c', code, 'got.json; touch evil'])}")
     said = call(run, "--json")
@@ -237,19 +229,14 @@ def test_a_command_receives_the_result_and_is_never_a_shell(call: Call) -> None:
     [("no-such-program", "cannot be started (No such file"), ("false", "failed with exit code 1")],
 )
 def test_a_command_that_fails_is_one_warning(call: Call, command: str, problem: str) -> None:
-    stored(1, 45)
-    said = call(stored(2, 20).run.run_id, "--on-regression", command)
+    said = call(regression(), "--on-regression", command)
     assert said.code == 1 and problem in said.err and said.err.count("warning") == 1
 
 
 def test_a_command_on_the_command_line_may_be_a_list(call: Call, tmp_path: Path) -> None:
-    stored(1, 45)
     code = "import json, sys; open(sys.argv[1], 'w').write(json.load(sys.stdin)['system'])"
-    said = call(
-        stored(2, 20).run.run_id,
-        "--on-regression",
-        json.dumps([sys.executable, "-c", code, str(tmp_path / "two words")]),
-    )
+    command = json.dumps([sys.executable, "-c", code, str(tmp_path / "two words")])
+    said = call(regression(), "--on-regression", command)
     assert (said.code, "warning" in said.err, (tmp_path / "two words").read_text()) == (1, False, "acme")
 
 

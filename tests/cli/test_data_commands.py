@@ -1,4 +1,4 @@
-"""``memeval data``: what is there, fetched with its licence accepted, and checked."""
+"""``memeval data``: what is there, fetched with its licence accepted, and checked; a benchmark that cannot be used."""
 
 import functools
 import json
@@ -21,6 +21,7 @@ from memeval.records.errors import ExitCode
 from tests.benchmarks.longmemeval.rows import rows
 from tests.support.calling import Call
 from tests.support.http_server import serving_folder
+from tests.support.packages import with_package
 from tests.support.registered import register
 
 BYTES = json.dumps(rows()).encode()
@@ -95,8 +96,7 @@ def test_another_licence_and_another_benchmark_are_asked_for_anew(call: Call, fo
 
 def test_a_data_folder_that_cannot_be_written_is_named(call: Call, folder: Path) -> None:
     folder.write_text("a file stands where the folder would be")
-    code, _, err = call("pull", "longmemeval", "--accept-licence")
-    assert code == ExitCode.BAD_INPUT and "MEMEVAL_DATA" in err
+    assert call("pull", "longmemeval", "--accept-licence").fails("MEMEVAL_DATA")
 
 
 @pytest.mark.parametrize(("answer", "kept"), [(b"n\n", False), (b"y\n", True)])
@@ -165,22 +165,19 @@ def test_machines_get_the_whole_catalogue(call: Call) -> None:
 
 @pytest.mark.parametrize("command", ["pull", "verify"])
 def test_an_unknown_file_is_refused(call: Call, command: str) -> None:
-    code, _, err = call(command, "longmemeval", "--file", "xl")
-    assert code == ExitCode.BAD_INPUT and "has no file 'xl'. Choose one of: s, oracle." in err
+    assert call(command, "longmemeval", "--file", "xl").fails("has no file 'xl'. Choose one of: s, oracle.")
 
 
 def test_a_damaged_download_is_told_from_a_good_one(call: Call, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "served" / "s.json").write_bytes(BYTES.replace(b"a", b"b", 1))
-    code, _, err = call("pull", "longmemeval", "--accept-licence")
-    assert code == ExitCode.BAD_INPUT and "the download does not match: its digest is" in err
+    assert call("pull", "longmemeval", "--accept-licence").fails("the download does not match: its digest is")
     assert list((folder / "longmemeval").iterdir()) == []
     assert call("verify", "longmemeval")[0] == ExitCode.CHECK_FAILED
 
 
 def test_verify_counts_what_a_released_file_must_hold(call: Call) -> None:
     call("pull", "longmemeval", "--accept-licence")
-    code, _, err = call("verify", "longmemeval")
-    assert code == ExitCode.CHECK_FAILED and "the catalogue has 70." in err
+    assert call("verify", "longmemeval").fails("the catalogue has 70.", code=ExitCode.CHECK_FAILED)
 
 
 def test_verify_says_that_a_file_of_the_right_shape_is_no_released_one(call: Call, tmp_path: Path) -> None:
@@ -244,3 +241,37 @@ def test_a_download_without_a_terminal_says_now_and_then_how_far_it_is(
     monkeypatch.setattr(commands, "LINE_SECONDS", 0.0)
     err = call("pull", "longmemeval", "--accept-licence")[2]
     assert "made_s.json: 7 kB of 7 kB" in err
+
+
+SAYS = "the benchmark torchy@1 of memeval-torchy 0.3 cannot be used: torchy:Torchy fails (SystemExit: no torch)."
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Return an environment with a package that ends the process when it is imported."""
+    folder = tmp_path / "package"
+    folder.mkdir()
+    (folder / "torchy.py").write_text('import sys\n\nsys.exit("no torch")\n')
+    (folder / "pyproject.toml").write_text(
+        '[project]\nname = "memeval-torchy"\nversion = "0.3"\n'
+        '[project.entry-points."memeval.benchmarks"]\n"torchy@1" = "torchy:Torchy"\n'
+    )
+    return with_package(folder, tmp_path / "metadata")
+
+
+def memeval(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "memeval", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_command_that_needs_all_benchmarks_warns_once(environment: dict[str, str]) -> None:
+    done = memeval(environment, "data", "list")
+    assert done.returncode == 0 and "locomo@1" in done.stdout
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"memeval: warning: {SAYS}")
+
+
+def test_a_command_that_asks_for_it_fails_and_says_why_once(environment: dict[str, str]) -> None:
+    done = memeval(environment, "data", "list", "torchy")
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 2 and line.startswith(f"memeval: {SAYS}")

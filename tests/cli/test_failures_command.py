@@ -52,13 +52,11 @@ def test_a_machine_is_given_every_item_and_the_counts(stored: RunFolder, call: C
 
 
 def test_a_run_that_is_not_there_and_data_that_is_not_its_own_are_wrong_calls(call: Call, tmp_path: Path) -> None:
-    code, _, err = call("nowhere", "--results", str(tmp_path))
-    assert code == ExitCode.BAD_INPUT and "no finished run nowhere" in err
+    assert call("nowhere", "--results", str(tmp_path)).fails("no finished run nowhere")
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "run.json").write_text("{}")
-    code, _, err = call(str(broken))
-    assert code == ExitCode.BAD_INPUT and "schema_version" in err
+    assert call(str(broken)).fails("schema_version")
 
 
 CRASHING = """

@@ -28,8 +28,6 @@ def test_claims_and_counts_are_printed_and_exported(call: Call, graded: Grade, t
 
 
 def test_a_folder_without_findings_and_a_claim_without_its_file_are_refused(call: Call, tmp_path: Path) -> None:
-    code, _out, err = call()
-    assert code == 2 and "no findings here" in err
+    assert call().fails("no findings here")
     board(tmp_path, CLAIM)
-    code, _out, err = call()
-    assert code == 2 and "'acme/answers', which is not stored" in err
+    assert call().fails("'acme/answers', which is not stored")

@@ -99,5 +99,4 @@ def test_too_few_clusters_are_said_so(call: Call, tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [("absent",), ("--results", "nowhere"), ("--format", "xml"), ("--top", "-1")])
 def test_a_wrong_call_is_refused_with_a_sentence(call: Call, tmp_path: Path, words: tuple[str, ...]) -> None:
     make_run(tmp_path / "results", "bm25", kind=SystemKind.CONTROL)
-    code, out, err = call(*words)
-    assert (code, out) == (2, "") and "Traceback" not in err
+    assert call(*words)[:2] == (2, "")

@@ -1,6 +1,6 @@
 """``memeval ledger``: what it refuses; what ``re-ask`` and ``rerun`` print and record, and when they fail."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from tests.support.standing import made_up
 
 SIZE: dict[str, str | int] = {"size": 1}
 RESULTS = Path("results")
+FROM_ANOTHER = "has model calls or answers from another run"
 
 
 def ran(system: str | Path = "always-hedge", **more: object) -> RunFolder:
@@ -69,31 +70,22 @@ def test_two_runs_of_the_same_inputs_are_repetitions(call: Call) -> None:
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_a_run_that_could_reach_files_repeats_nothing(call: Call, turned: bool) -> None:
-    one, two = ran(), ran(fresh=True, setup=SystemSetup(sandbox=SandboxMode.NONE))
-    code, _, said = repeat(call, *((two, one) if turned else (one, two)))
-    assert code == ExitCode.BAD_INPUT and f"{two.run.run_id} ran without a sandbox." in said
-    assert entries() == []
-
-
-@pytest.mark.parametrize("turned", [False, True])
-def test_the_same_answers_judged_again_repeat_nothing(call: Call, turned: bool) -> None:
+@pytest.mark.parametrize(
+    ("again", "problem"),
+    [
+        (lambda _: ran(fresh=True, setup=SystemSetup(sandbox=SandboxMode.NONE)), "ran without a sandbox."),
+        (lambda one: api.regrade(one, "rules", options=RegradeOptions(fresh=True)), FROM_ANOTHER),
+        (lambda one: ran(models=ModelOptions(replay=one)), FROM_ANOTHER),
+    ],
+    ids=["it could reach files", "its answers were judged again", "it is a replay"],
+)
+def test_a_run_of_the_same_inputs_that_proves_nothing_repeats_nothing(
+    call: Call, again: Callable[[RunFolder], RunFolder], problem: str, turned: bool
+) -> None:
     one = ran()
-    again = api.regrade(one, "rules", options=RegradeOptions(fresh=True))
-    assert again.run.fingerprint == one.run.fingerprint
-    code, _, said = repeat(call, *((again, one) if turned else (one, again)))
-    assert code == ExitCode.BAD_INPUT
-    assert f"{again.run.run_id} has model calls or answers from another run" in said
-    assert entries() == []
-
-
-def test_a_replay_repeats_nothing(call: Call) -> None:
-    one = ran()
-    again = ran(models=ModelOptions(replay=one))
-    assert again.run.replayed
-    code, _, said = repeat(call, one, again)
-    assert code == ExitCode.BAD_INPUT
-    assert f"{again.run.run_id} has model calls or answers from another run" in said
+    two = again(one)
+    assert two.run.fingerprint == one.run.fingerprint
+    assert repeat(call, *((two, one) if turned else (one, two))).fails(f"{two.run.run_id} {problem}")
     assert entries() == []
 
 
@@ -105,14 +97,12 @@ def test_a_second_attempt_at_what_failed_repeats_nothing(call: Call, tmp_path: P
     assert one.run.scores.overall.errors == 1
     again = ran(path, retry_errors=True)
     assert again.run.fingerprint == one.run.fingerprint
-    code, _, said = repeat(call, one, again)
-    assert code == ExitCode.BAD_INPUT and "share responses" in said
+    assert repeat(call, one, again).fails("share responses")
     assert entries() == []
 
 
 def test_other_inputs_are_no_repetition(call: Call) -> None:
-    code, _, said = repeat(call, ran(), ran("no-memory"))
-    assert code == ExitCode.BAD_INPUT and "have different inputs" in said
+    assert repeat(call, ran(), ran("no-memory")).fails("have different inputs")
 
 
 @pytest.fixture(scope="module")
@@ -172,8 +162,7 @@ def test_a_budget_leaves_no_line(call: Call, run: RunFolder, server: PickyServer
 
 def test_a_system_that_answers_again_is_kept(call: Call, run: RunFolder, server: PickyServer, tmp_path: Path) -> None:
     words = ("ledger", "rerun", run.run.run_id, "--n", "20", "--by", "Ada")
-    code, _out, err = call(*words)
-    assert code == ExitCode.BAD_INPUT and "Name its folder or file: --system PATH." in err
+    assert call(*words).fails("Name its folder or file: --system PATH.")
     system = plain_adapter(tmp_path, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'")
     code, out, _err = call(*words, "--system", str(system))
     assert (code, out.splitlines()[-1]) == (

@@ -1,4 +1,4 @@
-"""``memeval verify`` and ``memeval reproduce`` in several processes say what one process says."""
+"""``memeval verify`` and ``memeval reproduce``: several processes say what one says; no ok for what was not checked."""
 
 import shutil
 from pathlib import Path
@@ -8,7 +8,9 @@ import pytest
 from memeval.archive.runs import sealed_runs
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
+from memeval.cli.trust import check_data, check_lines
 from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.findings import Check, Finding
 from memeval.evaluation.verify.many_runs import FEW, processes
 from memeval.processes import cores
 from memeval.systems.source import find_system
@@ -66,3 +68,39 @@ def test_few_runs_start_no_process_and_many_use_every_core() -> None:
     assert processes(None, FEW - 1) == 1
     assert processes(None, FEW) == cores()
     assert processes(5, 1) == 5
+
+
+PROBLEM = Finding("run.json: track", "is another.")
+
+CHECKS = [
+    Check("track", (PROBLEM,)),
+    Check("track"),
+    Check("contexts"),
+    Check("contexts", (), "the data of locomo@1 is not here"),
+    Check("contexts", (), "the data of locomo@1 is not here"),
+    Check("contexts", (PROBLEM,), "tokens were counted by another tokenizer"),
+    Check("matrices"),
+    Check("matrices"),
+    Check("audits"),
+]
+
+
+def test_each_check_has_a_line_and_each_reason_its_own() -> None:
+    assert list(check_lines(CHECKS)) == [
+        "track        FAILED: 1 run",
+        "             ok: 1 run",
+        "contexts     FAILED: 1 run",
+        "             ok: 1 run",
+        "             not checked in 2 runs: the data of locomo@1 is not here",
+        "             not checked in 1 run: tokens were counted by another tokenizer",
+        "matrices     ok: 2 matrices",
+        "audits       ok: 1 audit",
+    ]
+
+
+def test_machines_get_the_same_counts() -> None:
+    reasons = {"the data of locomo@1 is not here": 2, "tokens were counted by another tokenizer": 1}
+    assert check_data(CHECKS)[:2] == [
+        {"name": "track", "ok": 1, "failed": 1, "not_checked": {}},
+        {"name": "contexts", "ok": 1, "failed": 1, "not_checked": reasons},
+    ]

@@ -28,8 +28,6 @@ protocols = ["judge"]
 systems = ["always-hedge", "no-memory"]
 """
 
-ON_TINY = 'groups = [{ benchmark = "tiny@1" }]'
-
 BROKEN = """
 class Broken:
     def ingest_session(self, session, timestamp): raise RuntimeError("the disk is full")
@@ -49,6 +47,12 @@ def call(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call:
     register(monkeypatch, factories, only=True)
     (tmp_path / "results.toml").write_text(SET)
     return partial(call, program=results.main)
+
+
+def with_matrix(systems: str) -> None:
+    """Name a matrix ``small`` of systems on the tiny benchmark in the set of runs."""
+    Path("small.toml").write_text(f'systems = [{systems}]\ngroups = [{{ benchmark = "tiny@1" }}]')
+    Path("results.toml").write_text('matrices = ["small.toml"]\n' + SET)
 
 
 def row(said: str, track: str) -> list[str]:
@@ -142,8 +146,7 @@ def test_a_system_that_cannot_answer_is_not_applicable_and_a_failing_one_does_no
 
 
 def test_matrices_run_after_the_groups_reuse_their_runs_and_are_stored(call: Call) -> None:
-    Path("small.toml").write_text('systems = ["always-hedge", "echo-question"]\n' + ON_TINY)
-    Path("results.toml").write_text('matrices = ["small.toml"]\n' + SET)
+    with_matrix('"always-hedge", "echo-question"')
     code, said, error = call("--accept", "part of the stored set")
     assert code == ExitCode.DONE and "matrix small: 2 runs, in results/matrices/small-" in said and "reused" in error
     slugs = {folder.run.system.slug for folder in sealed_runs(Path("results"))}
@@ -154,24 +157,18 @@ def test_matrices_run_after_the_groups_reuse_their_runs_and_are_stored(call: Cal
 
 
 def test_one_matrix_runs_alone_and_an_unknown_or_missing_one_is_refused(call: Call) -> None:
-    Path("small.toml").write_text('systems = ["always-hedge"]\n' + ON_TINY)
-    Path("results.toml").write_text('matrices = ["small.toml"]\n' + SET)
-    code, said, error = call("--matrix", "large")
-    assert code == ExitCode.BAD_INPUT and "'large' is not in the set of runs. Its matrices: small." in error
+    with_matrix('"always-hedge"')
+    assert call("--matrix", "large").fails("'large' is not in the set of runs. Its matrices: small.")
     code, said, _ = call("--matrix", "small", "--list")
     assert (code, said) == (ExitCode.DONE, "matrix small\n")
     Path("small.toml").unlink()
-    code, said, error = call()
-    assert code == ExitCode.BAD_INPUT and "results.toml:1: the matrix file small.toml does not exist" in error
+    assert call().fails("results.toml:1: the matrix file small.toml does not exist")
     assert not Path("results").exists()
 
 
 def test_a_failed_cell_of_a_matrix_is_an_error_and_the_other_cells_are_recorded(call: Call) -> None:
     Path("broken.py").write_text(BROKEN)
-    Path("small.toml").write_text(
-        'systems = ["always-hedge", { id = "b", system = "broken.py" }]\ngroups = [{ benchmark = "tiny@1" }]'
-    )
-    Path("results.toml").write_text('matrices = ["small.toml"]\n' + SET)
+    with_matrix('"always-hedge", { id = "b", system = "broken.py" }')
     code, _, error = call("--matrix", "small")
     assert code == ExitCode.CHECK_FAILED and "1 cell of the matrix failed" in error and "the disk is full" in error
     assert len(Ledger(Path("results")).entries()) == 1

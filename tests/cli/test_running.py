@@ -1,17 +1,22 @@
 """``memeval run`` over everything: what is run, what is left out with which reason, and the exit code of it all."""
 
 import json
+from collections.abc import Iterator
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from memeval.archive.runs import sealed_runs
+from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks.base import Benchmark
+from memeval.cli.reporting import LONGEST_ERROR, first_error, remedy_for, shortened
 from memeval.execution.readers import NATIVE
 from memeval.records.benchmark import ProtocolInfo
 from memeval.records.errors import ExitCode
+from memeval.records.grade import Grade, GradeState
 from tests.support.adapters import plain_adapter
 from tests.support.calling import Call, Said
 from tests.support.registered import register
@@ -113,8 +118,7 @@ def test_a_run_below_the_floor_ends_with_1(call: Call, tmp_path: Path) -> None:
     assert call([Named("one@1")], *words, "0.9")[0] == ExitCode.DONE
     code, _, err = call([Named("one@1")], "run", "no-memory", "--benchmark", "one@1", "--floor", "0.9")
     assert code == ExitCode.CHECK_FAILED and "FAIL: 0 < floor 0.9\n" in err
-    code, _, err = call([Named("one@1")], *words, "90")
-    assert (code, "invalid --floor 90. Give a share from 0 to 1, such as 0.9." in err) == (ExitCode.BAD_INPUT, True)
+    assert call([Named("one@1")], *words, "90").fails("invalid --floor 90. Give a share from 0 to 1, such as 0.9.")
 
 
 def test_machines_are_told_what_came_of_each_benchmark(call: Call) -> None:
@@ -158,3 +162,44 @@ def test_a_run_that_stops_early_ends_with_1_and_names_the_first_error(call: Call
     assert (code, out) == (ExitCode.CHECK_FAILED, "")
     assert "failing on tiny@1: stopped: the first 25 items all failed with the same error. First error: query" in err
     assert call([many], "run", "failing.py", "--benchmark", "tiny@1", "--keep-going")[0] == ExitCode.CHECK_FAILED
+
+
+@dataclass
+class GradedRun:
+    """The grades of a run without responses, as a run folder gives them."""
+
+    states: tuple[GradeState, ...]
+
+    def grades(self) -> Iterator[Grade]:
+        given: dict[str, Any] = {"category": "c", "cluster": "k", "slices": {}, "grader": "g@1", "verdict": None}
+        for number, state in enumerate(self.states):
+            yield Grade(item_id=f"i{number}", state=state, reason=f"{state} {number}.", **given)
+
+    def responses(self) -> tuple[()]:
+        return ()
+
+
+def test_the_remedy_belongs_to_the_error_that_is_named() -> None:
+    states = (GradeState.EMPTY, GradeState.ADAPTER_ERROR, GradeState.UNPARSED, GradeState.UNPARSED)
+    folder = cast("RunFolder", GradedRun(states))
+    assert first_error(folder) == "adapter_error 1"
+    assert remedy_for(folder) == "Fix the system and run again."
+    assert remedy_for(cast("RunFolder", GradedRun((GradeState.EMPTY,)))) == ""
+
+
+PROBLEM = f"query raised ValueError: {'x' * 120} (adapter.py:7 in query)"
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        ("query raised KeyError: 'index'.", "query raised KeyError: 'index'"),
+        (f"{PROBLEM}. Read the manual.", f"{PROBLEM}. Read the manual"),
+        (f"{PROBLEM}. Run with --sandbox none, or make a submission folder.", f"{PROBLEM}. …"),
+        ("y" * 300, f"{'y' * (LONGEST_ERROR - 2)} …"),
+        (f"No. {'z' * 300}", f"No. {'z' * (LONGEST_ERROR - 6)} …"),
+    ],
+)
+def test_a_long_error_is_cut_before_its_remedy_or_marked(error: str, shown: str) -> None:
+    assert shortened(error) == shown
+    assert len(shown) <= LONGEST_ERROR

@@ -155,8 +155,7 @@ def test_a_bad_file_gets_a_sentence(call: Call, tmp_path: Path, name: str, conte
 
 def test_rankings_need_a_protocol_of_retrieval(call: Call, tmp_path: Path) -> None:
     (tmp_path / "ranking.json").write_text(json.dumps(RANKING))
-    code, _out, err = call("ranking.json", "--protocol", "judge")
-    assert code == 2 and "the protocol 'judge' scores answers" in err
+    assert call("ranking.json", "--protocol", "judge").fails("the protocol 'judge' scores answers")
 
 
 @pytest.mark.data

@@ -173,5 +173,4 @@ def test_an_empty_folder_is_refused(call: Call) -> None:
 def test_a_damaged_head_is_named(call: Call, results: Path) -> None:
     run = make_run(results, "acme")
     (run.path / "run.json").write_text("{")
-    code, _out, err = call()
-    assert code == 2 and f"{run.path.relative_to(results.parent) / 'run.json'}" in err
+    assert call().fails(f"{run.path.relative_to(results.parent) / 'run.json'}")

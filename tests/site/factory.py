@@ -8,41 +8,37 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.audits import write_audit
-from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
-from memeval.evaluation.run import summary
+from memeval.evaluation.run.seal import head
+from memeval.evaluation.withhold.rows import Rows
 from memeval.gateway.replies import text_of
 from memeval.grading.base import RuleGrader
-from memeval.grading.scoring import score
 from memeval.keys import BeliefKey, Fact, ItemKey, NoiseKey
 from memeval.records.audit import ProbeKind
-from memeval.records.base import Stored, comparable_digest, digest_of
+from memeval.records.base import Stored, digest_of
 from memeval.records.benchmark import BenchmarkInfo, Defect, Direction, MetricInfo, ProtocolInfo, TierInfo
 from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import BadInput
 from memeval.records.failure import Failure
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.imported import Claim, Imported
-from memeval.records.journal import LogLine
+from memeval.records.journal import LogLine, Plan
 from memeval.records.release import Release
 from memeval.records.response import Context, ContextPart, Outcome, Response, RetrievedItem, Timings
 from memeval.records.run import (
     Cost,
-    Coverage,
-    FileDigest,
     Harness,
     Inputs,
     Isolation,
-    Run,
     SystemIdentity,
     SystemKind,
-    Timing,
     View,
 )
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
-from memeval.records.track import CategoryPlan, Limits, Redistribution, Track
+from memeval.records.track import CategoryPlan, Redistribution, Track
 from tests.support.audits import ENDPOINT, chat_request, make_audit, make_judgment, make_probe
+from tests.support.runs import make_track, write_rows
 from tests.support.standing import made_up
 
 HOSTILE = "<script>alert(1)</script> {{ config }} [x](javascript:1) ](`</div> &lt; \u202eRTL \x00 🙂"
@@ -54,6 +50,7 @@ HOSTILE_REPLY = f"Yes and no. {HOSTILE} <img src=x onerror=alert(2)>"
 ITEMS = 30
 CATEGORIES = (("belief-update", "Belief update", 0.6), ("noise-resistance", "Noise resistance", 0.4))
 JUDGE_PROMPTS = {f"judge/{name}": digest_of(name) for name, _title, _weight in CATEGORIES}
+MODEL = "openai:gpt-4o-2024-08-06@1"
 REMINDER = "Reply with one word: yes or no."
 SECRET = "zebrafinch"
 """Stands in every text of the benchmark that may have to stay private."""
@@ -179,25 +176,23 @@ def track(
     label: str | None = None,
 ) -> Track:
     reads, judges = reader.startswith("openai:"), judge.startswith("openai:")
-    return Track(
+    plans = (
+        CategoryPlan(name=n, weight=w, items=ITEMS, grader="judged@1")
+        if not benchmark.measured
+        else CategoryPlan(name=n, weight=1 / len(CATEGORIES), items=ITEMS, grader="test@1", shared=True)
+        for n, _t, w in CATEGORIES
+    )
+    return make_track(
         benchmark=benchmark.info.id,
         data_digest=benchmark.dataset.digest,
         protocol=benchmark.info.protocols[0].name,
-        tier="full",
-        categories=tuple(
-            CategoryPlan(name=n, weight=w, items=ITEMS, grader="judged@1")
-            if not benchmark.measured
-            else CategoryPlan(name=n, weight=1 / len(CATEGORIES), items=ITEMS, grader="test@1", shared=True)
-            for n, _t, w in CATEGORIES
-        ),
+        categories=tuple(plans),
         reader=reader,
         reader_endpoint=ENDPOINT if reads else None,
         judge=judge,
         judge_endpoint=(endpoint or ENDPOINT) if judges else None,
         judge_label=label,
         prompts=({"reader/answer": digest_of("reader")} if reads else {}) | (JUDGE_PROMPTS if judges else {}),
-        tokenizer="o200k_base",
-        limits=Limits(),
     )
 
 
@@ -309,42 +304,12 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
         capabilities=("search",),
         parameters={"k": 5},
     )
-    inputs = Inputs(
-        track=where,
-        submission_digest=identity.submission_digest,
-        environment_digest=identity.environment_digest,
-        parameters=identity.parameters,
-        view=made.view,
-    )
+    inputs = Inputs.of(where, identity, None)
     stamp = made.started[:19].replace("-", "").replace(":", "")
-    run_id = f"{stamp}-{inputs.fingerprint[:8]}"
-    folder = results / benchmark.info.id.partition("@")[0] / made.slug / run_id
-    folder.mkdir(parents=True)
-    log = [
-        LogLine(at=made.started, event="started"),
-        LogLine(at=made.started, event="stderr", detail=f"{SECRET} </code>{HOSTILE}"),
-    ]
-    judgments = [call.model_copy(update={"run_id": None if made.replayed else run_id}) for call in judgments]
-    calls = [call.model_copy(update={"run_id": run_id}) for call in calls]
-    rows: dict[str, Sequence[Stored]] = {
-        "responses": responses,
-        "contexts": contexts,
-        "grades": grades,
-        "judgments": judgments,
-        "calls": calls,
-        "log": log,
-        "failures": [made.failures(grade) for grade in grades] if made.failures else [],
-    }
-    files = _write(folder, {name: records for name, records in rows.items() if records or name not in _OF_MODELS})
-    usage = summary.usage(run_id, responses, calls, judgments)
-    spent = [used.usd for used in usage.values()]
-    cost = made.cost if not spent else None if None in spent else sum(usd for usd in spent if usd)
-    phases = summary.phases(responses, judgments)
-    run = Run(
-        run_id=run_id,
-        fingerprint=inputs.fingerprint,
-        track_id=where.id,
-        track=where,
+    plan = Plan(
+        run_id=f"{stamp}-{inputs.fingerprint[:8]}",
+        started=made.started,
+        inputs=inputs,
         system=identity,
         redistribution=Redistribution.FULL,
         isolation=Isolation.FILES_REACHABLE,
@@ -358,39 +323,47 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
             argv=("memeval", "run", made.slug),
         ),
         seeds={"hash": 42},
-        timing=Timing(started=made.started, ended=made.started, concurrency=4, phases=phases),
-        tokens=summary.tokens(responses),
-        cost=Cost(usd=cost, reason=None if cost is not None else "no price is known"),
-        usage=usage,
-        prices="genai-prices 0.2.3 (2026-11-09)" if usage else None,
         answers_from=answers_from,
         imported=made.imported,
         replayed=made.replayed,
-        coverage=Coverage(planned=where.planned, done=len(grades)),
-        scores=score(where.categories, grades),
-        responses_digest=comparable_digest(responses),
-        files=files,
     )
+    folder = results / benchmark.info.id.partition("@")[0] / made.slug / plan.run_id
+    folder.mkdir(parents=True)
+    judgments = [call.model_copy(update={"run_id": None if made.replayed else plan.run_id}) for call in judgments]
+    calls = [call.model_copy(update={"run_id": plan.run_id}) for call in calls]
+    sealed = Rows(responses, contexts, grades, judgments, calls)
+    rows: dict[str, Sequence[Stored]] = {
+        **sealed.files(),
+        **({"failures.jsonl": [made.failures(grade) for grade in grades]} if made.failures else {}),
+        "log.jsonl": [
+            LogLine(at=made.started, event="started"),
+            LogLine(at=made.started, event="stderr", detail=f"{SECRET} </code>{HOSTILE}"),
+        ],
+    }
+    files = {name: write_rows(folder / f"{name}.gz", list(records)) for name, records in rows.items()}
+    run = head(plan, sealed, files, concurrency=4)
+    spent = [used.usd for used in run.usage.values()]
+    cost = made.cost if not spent else None if None in spent else sum(usd for usd in spent if usd)
+    changes = {
+        "timing": run.timing.model_copy(update={"ended": made.started}),
+        "cost": Cost(usd=cost, reason=None if cost is not None else "no price is known"),
+        "prices": "genai-prices 0.2.3 (2026-11-09)" if run.usage else None,
+    }
+    run = run.model_copy(update=changes)
     (folder / "run.json").write_text(json.dumps(run.data(), sort_keys=True, ensure_ascii=False, indent=1) + "\n")
     made_up(run)
     return RunFolder(folder)
-
-
-_OF_MODELS = ("judgments", "calls", "failures")
 
 
 def _judged(made: Made, item_id: str, reply: str | None) -> list[Call]:
     """Return the calls in which an answer was judged: a second one where the first said neither yes nor no."""
     prompt = f"You grade one answer.\n\nQuestion: Where does {SECRET} live ({item_id})?\n\n{made.answer}\n\nyes or no?"
     where = (made.judge[7:-2], made.endpoint or ENDPOINT)
-    first = make_judgment(prompt, reply, request=chat_request(prompt, *where))
-    calls = [first]
+    calls = [make_judgment(prompt, reply, request=chat_request(prompt, *where))]
     if reply not in ("yes", "no", None):
         again = f"{prompt}\n{REMINDER}"
         last = "no" if item_id.endswith("1") else f"still {reply}"
-        calls.append(
-            make_judgment(again, last, request=chat_request(again, made.judge[7:-2], made.endpoint or ENDPOINT))
-        )
+        calls.append(make_judgment(again, last, request=chat_request(again, *where)))
     cost = None if made.label == "plumbing" else 0.0008
     return [call.model_copy(update={"key": call.request.key, "cost_usd": cost}) for call in calls]
 
@@ -420,14 +393,6 @@ def _response(made: Made, item_id: str, failed: bool, context: Context, read: Ca
             started=made.started, ask_seconds=0.02, read_seconds=0.001, take_in_seconds=0.03, take_in_sessions=3
         ),
     )
-
-
-def _write(folder: Path, rows: dict[str, Sequence[Stored]]) -> dict[str, FileDigest]:
-    files = {}
-    for name, records in rows.items():
-        data, files[f"{name}.jsonl"] = pack(records)
-        (folder / f"{name}.jsonl.gz").write_bytes(data)
-    return files
 
 
 ORIGIN = Imported(
@@ -462,7 +427,7 @@ BOARD = (
     Made(
         "acme",
         "Acme Memory",
-        judge="openai:gpt-4o-2024-08-06@1",
+        judge=MODEL,
         replies=("yes", "yes", "no", HOSTILE_REPLY, "yes"),
         started="2026-11-03T10:00:00+00:00",
         graded_from="acme/20261101*",
@@ -471,7 +436,7 @@ BOARD = (
         "no-memory",
         "No memory",
         kind=SystemKind.CONTROL,
-        judge="openai:gpt-4o-2024-08-06@1",
+        judge=MODEL,
         replies=("no", "no", "no", "yes", None),
         started="2026-11-03T11:00:00+00:00",
         tokens=0,
@@ -491,11 +456,7 @@ BOARD = (
 
 
 def make_audits(results: Path, benchmark: FakeBenchmark, runs: Sequence[RunFolder]) -> None:
-    model: dict[str, Any] = {
-        "judge": "openai:gpt-4o-2024-08-06@1",
-        "judge_endpoint": ENDPOINT,
-        "prompts": JUDGE_PROMPTS,
-    }
+    model: dict[str, Any] = {"judge": MODEL, "judge_endpoint": ENDPOINT, "prompts": JUDGE_PROMPTS}
     for parts in (
         {"audit_id": "20261001T100000Z-00000001", "started": "2026-10-01T10:00:00.000+00:00", "accepted": 40},
         {"audit_id": "20261103T100000Z-00000002"},

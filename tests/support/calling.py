@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import pytest
 
+from memeval.records.errors import ExitCode
+
 
 class Said(NamedTuple):
     """How a call ended, and what it printed."""
@@ -19,6 +21,10 @@ class Said(NamedTuple):
     def folder(self) -> Path:
         (line,) = self.out.splitlines()
         return Path(line)
+
+    def fails(self, *sentences: str, code: int = ExitCode.BAD_INPUT) -> bool:
+        """Return whether the call ended with a code and printed these sentences to standard error."""
+        return self.code == code and all(sentence in self.err for sentence in sentences)
 
 
 Call = Callable[..., Said]

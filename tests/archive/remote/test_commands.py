@@ -197,8 +197,7 @@ def test_a_push_after_a_run_needs_an_archive_before_the_run_starts(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ("run", "no-memory", "--benchmark", "beliefs@2", "--parameter", "size=1", "--push")
-    code, _out, err = call(*words)
-    assert code == 2 and "no archive is configured. Name it with MEMEVAL_ARCHIVE" in err
+    assert call(*words).fails("no archive is configured. Name it with MEMEVAL_ARCHIVE")
     assert not (tmp_path / "results").exists()
     monkeypatch.setenv("MEMEVAL_ARCHIVE_DISABLE", "1")
     assert not automatic.pushes_after_run(tmp_path / "results", True)

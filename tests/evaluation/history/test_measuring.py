@@ -106,8 +106,7 @@ def test_an_estimate_names_versions_space_and_time_and_runs_nothing(index: Index
 
 
 def test_without_a_version_that_ran_the_check_fails(index: Index, call: Call) -> None:
-    said = call(*COMMAND, "--versions", "1.2")
-    assert (said.code, "no version ran" in said.err) == (1, True)
+    assert call(*COMMAND, "--versions", "1.2").fails("no version ran", code=1)
 
 
 def test_a_version_that_failed_is_tried_again_on_demand_alone(index: Index, call: Call, tmp_path: Path) -> None:
@@ -129,8 +128,7 @@ def test_a_full_disk_or_an_absent_index_is_no_gap_of_a_version(
 
     with monkeypatch.context() as patched:
         patched.setattr(measuring, "environment_for", full)
-        said = call(*COMMAND, "--versions", "2.0,2.1")
-        assert (said.code, "the disk is full" in said.err) == (2, True)
+        assert call(*COMMAND, "--versions", "2.0,2.1").fails("the disk is full")
     first = of(tmp_path, "2.0")
     assert (first.outcome, stored(tmp_path).of("2.1")) == (VersionOutcome.UNFINISHED, None)
     assert call(*COMMAND, "--versions", "2.0,2.1").code == 0
@@ -141,8 +139,7 @@ def test_a_changed_adapter_is_refused_for_a_step_could_be_its_own(index: Index, 
     assert call(*COMMAND, "--versions", "2.1").code == 0
     adapter = tmp_path / "submissions/keeper/adapter.py"
     adapter.write_text(adapter.read_text() + "\n# changed\n")
-    said = call(*COMMAND, "--versions", "2.1", "--fresh")
-    assert (said.code, "adapter.py is not what measured keepsake 2.1" in said.err) == (2, True)
+    assert call(*COMMAND, "--versions", "2.1", "--fresh").fails("adapter.py is not what measured keepsake 2.1")
 
 
 def test_the_declaration_of_old_versions_is_in_no_digest_and_out_of_sight(tmp_path: Path) -> None:

@@ -17,11 +17,9 @@ from memeval.site.pages.benchmarks import BenchmarkPages
 from memeval.site.pages.runs import RunPages
 from memeval.site.table.judges import judge_note, scores_by_judge
 from tests.site.conftest import Built, draw
-from tests.site.factory import JUDGE_PROMPTS, SECRET, FakeBenchmark, Made, make_run
+from tests.site.factory import JUDGE_PROMPTS, MODEL, SECRET, FakeBenchmark, Made, make_run
 from tests.support.audits import ENDPOINT, make_audit
 from tests.support.runs import edit_head
-
-MODEL = "openai:gpt-4o-2024-08-06@1"
 
 
 def text(page: str) -> str:
@@ -144,17 +142,13 @@ def test_answers_with_equal_bytes_are_the_same_answers_and_others_are_not(tmp_pa
 
 def test_judges_of_one_name_with_other_prompts_are_two(tmp_path: Path) -> None:
     benchmark = FakeBenchmark()
-    make_run(tmp_path, Made("acme", "Acme", judge=MODEL), benchmark)
+    one = make_run(tmp_path, Made("acme", "Acme", judge=MODEL), benchmark)
     other = make_run(tmp_path, Made("acme", "Acme", judge=MODEL, started="2026-11-02T10:00:00+00:00"), benchmark)
     track = other.run.track.model_copy(update={"prompts": {"judge/belief-update": digest_of("their own")}})
-    edit_head(other, track=track.data(), track_id=track.id, answers_from=make_run_id(tmp_path))
+    edit_head(other, track=track.data(), track_id=track.id, answers_from=one.run.run_id)
     [(_slug, scores)] = scores_by_judge(model(tmp_path), "fake@1")
     first, second = scores
     assert first == MODEL and second.startswith(f"{MODEL} (")
-
-
-def make_run_id(results: Path) -> str:
-    return sorted(head.parent.name for head in results.glob("*/*/*/run.json"))[0]
 
 
 # -- the run's page ----------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from markupsafe import escape
@@ -38,6 +39,11 @@ from tests.support.runs import make_track
 def shown(built: Built) -> dict[Measure, Overview]:
     site = read_site(built.results, find=lambda _name: built.benchmark)
     return {each.measure: each for each in overviews(site)}
+
+
+@pytest.fixture
+def some(shown: dict[Measure, Overview]) -> Overview:
+    return shown[Measure.ANSWERS]
 
 
 def test_each_benchmark_has_one_column_with_its_track_of_most_ranked_systems(shown: dict[Measure, Overview]) -> None:
@@ -89,48 +95,26 @@ def test_a_board_without_runs_says_so_and_how_to_begin(tmp_path: Path) -> None:
 # -- who leads ---------------------------------------------------------------------------------------------------
 
 
+def scored(name: str, slug: str, index: float, **more: Any) -> OverallRow:
+    none = (None,)
+    parts = {"is_control": False, "versions": ("1",), "runs": none, "scores": none, "shares": none, "complete": 1}
+    return OverallRow.model_validate({"system": slug, "name": name, "index": index} | parts | more)
+
+
 def indexed(
-    name: str,
-    index: float,
-    ranks: tuple[int, int],
-    against: str | None,
-    shown: Overview,
-    behind: tuple[str, ...] = (),
+    name: str, index: float, ranks: tuple[int, int], against: str | None, shown: Overview, behind: tuple[str, ...] = ()
 ) -> OverviewRow:
-    row = OverallRow(
-        system=name.lower(),
-        name=name,
-        is_control=False,
-        versions=("1",),
-        runs=(None,),
-        scores=(None,),
-        shares=(None,),
-        complete=1,
-        index=index,
-        ranks=ranks,
-        behind=behind,
-        against_baseline=against,
-    )
+    row = scored(name, name.lower(), index, ranks=ranks, behind=behind, against_baseline=against)
     return replace(shown.rows[0], slug=row.system, name=name, short=name, kind=ProductKind.PRODUCT, index=row)
 
 
-def overview_of(shown: Overview, *rows: OverviewRow, baseline: bool = True, named: str = "bm25") -> Overview:
-    base = OverallRow(
-        system=named,
-        name="BM25",
-        is_control=True,
-        versions=("1",),
-        runs=(None,),
-        scores=(None,),
-        shares=(None,),
-        complete=1,
-        index=0.6,
-    )
+def overview_of(shown: Overview, *rows: OverviewRow, baseline: str | None = "bm25") -> Overview:
+    base = (scored("BM25", baseline, 0.6, is_control=True),) if baseline else ()
     table = Overall(
         suite=read_suites()[0],
         tracks=(),
-        rows=tuple(row.index for row in rows if row.index) + ((base,) if baseline else ()),
-        baseline=named if baseline else None,
+        rows=(*(row.index for row in rows if row.index), *base),
+        baseline=baseline,
         weightings=0,
         seed="",
     )
@@ -141,10 +125,7 @@ def said(shown: Overview) -> str:
     return re.sub("<[^>]*>", "", str(verdict(shown)))
 
 
-def test_the_first_sentence_names_the_products_that_tie_and_those_the_baseline_beats(
-    shown: dict[Measure, Overview],
-) -> None:
-    some = shown[Measure.ANSWERS]
+def test_the_first_sentence_names_the_products_that_tie_and_those_the_baseline_beats(some: Overview) -> None:
     library = replace(indexed("Lib", 0.9, (1, 1), "better", some), kind=ProductKind.LIBRARY)
     rows = [
         indexed("Ada", 0.8, (2, 3), "not better", some, ("lib",)),
@@ -158,10 +139,7 @@ def test_the_first_sentence_names_the_products_that_tie_and_those_the_baseline_b
     )
 
 
-def test_a_product_that_another_beats_does_not_share_first_place_though_their_ranks_overlap(
-    shown: dict[Measure, Overview],
-) -> None:
-    some = shown[Measure.ANSWERS]
+def test_a_product_that_another_beats_does_not_share_first_place_though_their_ranks_overlap(some: Overview) -> None:
     rows = [
         indexed("Ada", 0.8, (1, 3), "better", some),
         indexed("Bo", 0.7, (1, 4), "not better", some),
@@ -187,9 +165,8 @@ def test_a_product_that_another_beats_does_not_share_first_place_though_their_ra
     ],
 )
 def test_the_first_sentence_is_true_of_one_and_of_several_products(
-    shown: dict[Measure, Overview], words: tuple[str, ...], sentence: str
+    some: Overview, words: tuple[str, ...], sentence: str
 ) -> None:
-    some = shown[Measure.ANSWERS]
     names = zip(("Ada", "Bo", "Cy"), words, strict=False)
     rows: list[OverviewRow] = []
     for place, (name, word) in enumerate(names):
@@ -198,24 +175,21 @@ def test_the_first_sentence_is_true_of_one_and_of_several_products(
     assert sentence in said(overview_of(some, *rows))
 
 
-def test_the_first_sentence_says_when_grep_in_text_files_is_the_best_baseline(shown: dict[Measure, Overview]) -> None:
-    some = shown[Measure.ANSWERS]
+def test_the_first_sentence_says_when_grep_in_text_files_is_the_best_baseline(some: Overview) -> None:
     below = indexed("Ada", 0.5, (1, 1), "worse", some)
-    assert said(overview_of(some, below, named="file-grep")).endswith(
+    assert said(overview_of(some, below, baseline="file-grep")).endswith(
         "No product is significantly better than text files searched with grep (60.0). Ada scores significantly lower."
     )
 
 
-def test_without_a_product_the_first_sentence_is_about_systems(shown: dict[Measure, Overview]) -> None:
-    some = shown[Measure.ANSWERS]
+def test_without_a_product_the_first_sentence_is_about_systems(some: Overview) -> None:
     rows = [replace(indexed(n, 0.8, (1, 2), "better", some), kind=ProductKind.REFERENCE) for n in ("Ada", "Bo")]
     assert said(overview_of(some, *rows)).startswith(
         "Ada and Bo share first place among 2 systems: their difference may be chance"
     )
 
 
-def test_more_products_than_a_sentence_holds_are_counted(shown: dict[Measure, Overview]) -> None:
-    some = shown[Measure.ANSWERS]
+def test_more_products_than_a_sentence_holds_are_counted(some: Overview) -> None:
     rows = [replace(indexed(f"S{n}", 0.5, (1, 6), "not better", some), short=f"<b>{n}") for n in range(6)]
     assert "<bdi>&lt;b&gt;0</bdi>, " in str(verdict(overview_of(some, *rows)))
     assert " and 3 more share first place among 6 products: " in said(overview_of(some, *rows))
@@ -236,8 +210,7 @@ def test_configurations_of_one_product_are_told_apart(built: Built) -> None:
     assert told_apart_names([plain]) == {"m0": ("W" * 80, None)}
 
 
-def test_systems_that_lose_to_the_baseline_are_marked_for_the_filter(shown: dict[Measure, Overview]) -> None:
-    some = shown[Measure.ANSWERS]
+def test_systems_that_lose_to_the_baseline_are_marked_for_the_filter(some: Overview) -> None:
     words = {"Ada": "better", "Bo": "not better", "Cy": "worse"}
     rows = [indexed(name, 0.5, (1, 3), word, some) for name, word in words.items()]
     found = overview_of(some, *rows, replace(some.rows[0], index=None))
@@ -246,16 +219,14 @@ def test_systems_that_lose_to_the_baseline_are_marked_for_the_filter(shown: dict
     assert marks == [("1", "0"), ("0", "0"), ("0", "1"), ("0", "0")]
 
 
-def test_a_row_without_an_overall_score_says_in_how_many_benchmarks_it_ran(shown: dict[Measure, Overview]) -> None:
-    some = shown[Measure.ANSWERS]
+def test_a_row_without_an_overall_score_says_in_how_many_benchmarks_it_ran(some: Overview) -> None:
     ranked = indexed("Ada", 0.8, (1, 1), "better", some)
     found = overview_of(some, ranked, replace(ranked, index=None, cells=(None,) * len(some.columns)))
     module = environment().get_template("parts/overview.html").module
     assert f">ran 0 of {len(some.columns)}<" in str(module.table(found, lambda url: url))  # type: ignore[attr-defined]
 
 
-def test_a_tie_against_intervals_that_do_not_overlap_is_explained(shown: dict[Measure, Overview]) -> None:
-    some = shown[Measure.ANSWERS]
+def test_a_tie_against_intervals_that_do_not_overlap_is_explained(some: Overview) -> None:
     ada, bo, cy = (indexed(name, 0.5, (1, 3), "better", some) for name in ("Ada", "Bo", "Cy"))
     found = overview_of(some, ada, replace(bo, name=HOSTILE), cy)
     assert found.table is not None and not found.ties and not found.tied
@@ -268,15 +239,13 @@ def test_a_tie_against_intervals_that_do_not_overlap_is_explained(shown: dict[Me
     assert words in page and "<script>" not in page
 
 
-def test_without_an_index_or_a_baseline_nothing_is_claimed(shown: dict[Measure, Overview]) -> None:
-    some = shown[Measure.ANSWERS]
+def test_without_an_index_or_a_baseline_nothing_is_claimed(some: Overview) -> None:
     assert verdict(replace(some, rows=tuple(replace(row, index=None) for row in some.rows))) is None
-    alone = overview_of(some, indexed("Ada", 0.8, (1, 1), None, some), baseline=False)
+    alone = overview_of(some, indexed("Ada", 0.8, (1, 1), None, some), baseline=None)
     assert said(alone) == "Ada is the only product with an overall score (80.0)."
 
 
-def test_columns_in_which_all_rows_are_equal_are_a_phrase(shown: dict[Measure, Overview]) -> None:
-    some = shown[Measure.ANSWERS]
+def test_columns_in_which_all_rows_are_equal_are_a_phrase(some: Overview) -> None:
     one = replace(indexed("Ada", 0.8, (1, 1), None, some), cost=0.0, checked=AnswerTrust.SELF_RUN, accepted=True)
     equal = replace(some, rows=(one, one))
     assert (equal.has_cost, equal.has_runners) == (False, False)
@@ -285,8 +254,7 @@ def test_columns_in_which_all_rows_are_equal_are_a_phrase(shown: dict[Measure, O
     assert differs.has_cost and differs.has_runners and differs.same == []
 
 
-def test_weights_are_offered_only_where_there_is_a_choice(shown: dict[Measure, Overview]) -> None:
-    some = shown[Measure.ANSWERS]
+def test_weights_are_offered_only_where_there_is_a_choice(some: Overview) -> None:
     several = replace(some, columns=some.columns[:1] * 2)
 
     def placed(name: str, rank: int | None) -> OverviewRow:
@@ -294,15 +262,14 @@ def test_weights_are_offered_only_where_there_is_a_choice(shown: dict[Measure, O
         assert row.index is not None
         return replace(row, index=row.index.model_copy(update={"rank": rank}))
 
-    pair = overview_of(several, placed("Ada", 1), placed("Bea", 2), baseline=False)
+    pair = overview_of(several, placed("Ada", 1), placed("Bea", 2), baseline=None)
     assert pair.can_weigh
     assert not replace(pair, columns=some.columns[:1]).can_weigh
     assert not replace(pair, table=None).can_weigh
-    assert not overview_of(several, placed("Ada", 1), placed("Bea", None), baseline=False).can_weigh
+    assert not overview_of(several, placed("Ada", 1), placed("Bea", None), baseline=None).can_weigh
 
 
-def test_the_fewest_tokens_within_a_margin_of_the_best_index(shown: dict[Measure, Overview]) -> None:
-    some = shown[Measure.ANSWERS]
+def test_the_fewest_tokens_within_a_margin_of_the_best_index(some: Overview) -> None:
     best, near, far = (
         replace(indexed(name, index, (1, 3), None, some), tokens=tokens)
         for name, index, tokens in (("Best", 0.80, 900.0), ("Near", 0.78, 300.0), ("Far", 0.77, 10.0))
@@ -313,8 +280,7 @@ def test_the_fewest_tokens_within_a_margin_of_the_best_index(shown: dict[Measure
     assert replace(some, rows=(best, near)).fewest_tokens(0.0) == (best, best)
 
 
-def test_only_measures_with_an_index_are_on_the_front_if_there_is_one(shown: dict[Measure, Overview]) -> None:
-    some = shown[Measure.ANSWERS]
+def test_only_measures_with_an_index_are_on_the_front_if_there_is_one(some: Overview) -> None:
     ranked = overview_of(some, indexed("Ada", 0.8, (1, 1), None, some))
     assert on_front([ranked, replace(some, table=None)]) == [ranked]
     assert on_front([replace(some, table=None)]) == [replace(some, table=None)]

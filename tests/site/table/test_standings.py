@@ -34,6 +34,13 @@ def said(table: BoardTable) -> str:
     return found.striptags()
 
 
+def named(table: BoardTable, name: str) -> BoardTable:
+    """Return a table whose first system has another name."""
+    first, *others = table.rows
+    system = first.run.system.model_copy(update={"name": name})
+    return replace(table, rows=(replace(first, run=first.run.model_copy(update={"system": system})), *others))
+
+
 def test_one_entry_has_no_rank_to_win(tmp_path: Path, bm25: RunFolder) -> None:
     table = table_of(make_run(tmp_path, "acme", {"kept": 45}), bm25)
     assert rank_text(table.rows[0]) == "only entry"
@@ -76,20 +83,18 @@ def test_tied_systems_are_said_to_be_tied_and_keep_their_place_by_score(tmp_path
     assert BASELINE.read(table.rows[0]).note == "no such baseline"
 
 
-def test_a_name_with_and_is_set_off_by_a_comma(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("Words and vectors", "Words and vectors, and B share first place among 3:"),
+        ("Haystack, BM25 retriever", "Haystack, BM25 retriever; and B share first place"),
+    ],
+)
+def test_a_name_with_and_is_set_off_by_a_comma_and_one_with_commas_by_a_semicolon(
+    tmp_path: Path, name: str, sentence: str
+) -> None:
     table = table_of(*(make_run(tmp_path, slug, {"kept": kept}) for slug, kept in (("a", 31), ("b", 30), ("c", 0))))
-    first, *others = table.rows
-    system = first.run.system.model_copy(update={"name": "Words and vectors"})
-    named = replace(first, run=first.run.model_copy(update={"system": system}))
-    assert said(replace(table, rows=(named, *others))).startswith("Words and vectors, and B share first place among 3:")
-
-
-def test_names_with_commas_are_set_off_by_semicolons(tmp_path: Path) -> None:
-    table = table_of(*(make_run(tmp_path, slug, {"kept": kept}) for slug, kept in (("a", 31), ("b", 30), ("c", 0))))
-    first, *others = table.rows
-    system = first.run.system.model_copy(update={"name": "Haystack, BM25 retriever"})
-    named = replace(first, run=first.run.model_copy(update={"system": system}))
-    assert said(replace(table, rows=(named, *others))).startswith("Haystack, BM25 retriever; and B share first place")
+    assert said(named(table, name)).startswith(sentence)
 
 
 def test_two_systems_are_called_both_or_neither(tmp_path: Path, bm25: RunFolder) -> None:
@@ -114,10 +119,7 @@ def test_of_many_leaders_three_are_named_and_the_others_counted(tmp_path: Path) 
 
 def test_a_name_in_a_verdict_is_isolated_and_escaped(tmp_path: Path) -> None:
     table = table_of(make_run(tmp_path, "acme", {"kept": 45}))
-    run = table.rows[0].run
-    name = "<b>\u05d6\u05d9"
-    run = run.model_copy(update={"system": run.system.model_copy(update={"name": name})})
-    found = verdict(replace(table, rows=(replace(table.rows[0], run=run),)))
+    found = verdict(named(table, "<b>\u05d6\u05d9"))
     assert found is not None and found.startswith("<bdi>&lt;b&gt;\u05d6\u05d9</bdi> is the only ranked system.")
 
 

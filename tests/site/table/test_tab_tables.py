@@ -76,6 +76,13 @@ def counts(table: TabTable) -> dict[str, list[tuple[int, int, str] | None]]:
     }
 
 
+def front(site: SiteModel) -> tuple[str, dict[str, str]]:
+    """Return the front page, and the downloads beside it by path."""
+    files = list(whole(FrontPage().publish(site)))
+    (page,) = (str(file.body) for file in files if isinstance(file, Page))
+    return page, {file.path: file_bytes(file).decode() for file in files if isinstance(file, Asset)}
+
+
 def test_a_cell_is_of_the_run_with_the_most_items_and_says_its_tier(tmp_path: Path) -> None:
     full = ran(tmp_path, "acme", 15)
     ran(tmp_path, "acme", 2, tier="tenth", started="2026-12-01T10:00:00.000+00:00")
@@ -155,14 +162,12 @@ def test_measures_are_means_with_the_interval_of_student_and_the_run_with_the_mo
 def test_the_second_table_of_a_tab_stands_below_the_first_with_its_proof_and_its_download(tmp_path: Path) -> None:
     run_id = ran(tmp_path, "acme", 15, regraded=measures)
     ran(tmp_path, "blue", 15)
-    files = list(whole(FrontPage().publish(with_measures(tmp_path))))
-    (page,) = (str(file.body) for file in files if isinstance(file, Page))
+    page, downloads = front(with_measures(tmp_path))
     panel = page[page.index("<h3>What grows</h3>") :]
     assert "<td>0.75<small>0.63–0.87</small></td>" in panel
     assert '<th scope="col">Search<small>times SQLite</small></th>' in panel
     assert f'<a href="runs/{run_id}/">15 of 20</a><small>tier: full</small>' in panel
-    (download,) = (file for file in files if isinstance(file, Asset) and file.path == "downloads/tab-fake-measures.csv")
-    lines = file_bytes(download).decode().splitlines()
+    lines = downloads["downloads/tab-fake-measures.csv"].splitlines()
     assert len(lines) == 2 and ",recall,times SQLite,full,20,0.75," in lines[1] and lines[1].endswith(run_id)
 
 
@@ -172,47 +177,37 @@ def test_equal_ends_are_not_repeated_and_an_interval_below_0_is_written_in_words
         return grade.model_copy(update={"metrics": {"recall": 0.5, "odd": -1.0 - number % 2, "still": -0.001}})
 
     ran(tmp_path, "acme", 15, regraded=steady)
-    (page,) = (str(file.body) for file in whole(FrontPage().publish(with_measures(tmp_path))) if isinstance(file, Page))
+    page, _downloads = front(with_measures(tmp_path))
     assert "<td>0.50</td><td>−1.50<small>−1.74 to −1.26</small></td><td>0.00</td>" in page
 
 
 def test_the_tab_stands_on_the_front_page_with_its_proof_and_its_download(tmp_path: Path) -> None:
     run_id = ran(tmp_path, "acme", 15)
-    files = list(whole(FrontPage().publish(site_of(tmp_path))))
-    (page,) = (str(file.body) for file in files if isinstance(file, Page))
+    page, downloads = front(site_of(tmp_path))
     assert '<a href="#tab-fake" data-tab="tab-fake">In use</a>' in page
     panel = page[page.index('<section id="tab-fake"') :]
     assert f'<a href="runs/{run_id}/#categories">35 of 40</a>' in panel
     assert "<small>tier: full</small>" in panel and "<b>full</b>: All of them." in panel
     assert re.search(r"<small>73\.9–94\.5 %</small>", panel)
-    (table,) = (file for file in files if isinstance(file, Asset) and file.path == "downloads/tab-fake.csv")
-    lines = file_bytes(table).decode().splitlines()
+    lines = downloads["downloads/tab-fake.csv"].splitlines()
     assert len(lines) == 3 and "After a kill,crashes,full,35,40" in lines[1] and lines[1].endswith(run_id)
 
 
 @pytest.mark.parametrize(
-    ("column", "sentence"),
+    ("column", "measured", "sentence"),
     [
-        (TabColumn(title="X", protocol="absent", categories=("a",)), "names the unknown protocol 'absent'"),
-        (TabColumn(title="X", protocol="crashes", categories=("absent",)), "names unknown categories: absent"),
+        ({"protocol": "absent"}, None, "names the unknown protocol 'absent'"),
+        ({"categories": ("absent",)}, None, "names unknown categories: absent"),
+        ({}, {"protocol": "absent"}, "the table 'What grows' of the tab names the unknown protocol 'absent'"),
+        ({}, {"category": "absent"}, "the table 'What grows' of the tab names unknown categories: absent"),
+        ({}, {}, "the table 'What grows' of the tab names unknown metrics: recall, odd, still"),
     ],
 )
-def test_a_tab_that_counts_nothing_is_refused(column: TabColumn, sentence: str) -> None:
-    tab = TAB.model_copy(update={"columns": (column,)})
+def test_a_tab_that_counts_or_measures_nothing_is_refused(
+    column: dict[str, Any], measured: dict[str, str] | None, sentence: str
+) -> None:
+    measures = None if measured is None else GROWTH.model_copy(update=measured)
+    columns = (TAB.columns[0].model_copy(update=column),)
     with pytest.raises(BadInput, match=sentence):
-        check_tab(benchmark(tab).info)
+        check_tab(benchmark(TAB.model_copy(update={"columns": columns, "measures": measures})).info)
     check_tab(benchmark().info)
-
-
-@pytest.mark.parametrize(
-    ("changed", "sentence"),
-    [
-        ({"protocol": "absent"}, "the table 'What grows' of the tab names the unknown protocol 'absent'"),
-        ({"category": "absent"}, "the table 'What grows' of the tab names unknown categories: absent"),
-        ({}, "the table 'What grows' of the tab names unknown metrics: recall, odd, still"),
-    ],
-)
-def test_measures_of_nothing_are_refused(changed: dict[str, str], sentence: str) -> None:
-    tab = TAB.model_copy(update={"measures": GROWTH.model_copy(update=changed)})
-    with pytest.raises(BadInput, match=sentence):
-        check_tab(benchmark(tab).info)
