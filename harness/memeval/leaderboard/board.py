@@ -41,6 +41,8 @@ from memeval.statistics.flips import PValues
 from memeval.statistics.ranks import RankRange
 
 NO_MEMORY = "no-memory"
+RECENCY = "recency-window"
+ALWAYS_UNSURE = "always-hedge"
 """The control that stores nothing. A system that scores no higher is probably broken."""
 
 FILE_GREP = "file-grep"

@@ -73,6 +73,10 @@ class MetricInfo(Record):
     """The highest possible value; ``None`` if unbounded."""
     root: bool = False
     """Whether the reported value is the square root of the mean; rows then hold squares."""
+    failure: str | None = None
+    """What failed items with more than 0 of it have, such as ``did not open``; ``None`` if it explains no failure."""
+    besides: str | None = None
+    """A metric whose items it counts too: the words stand only for what it counts besides these."""
     meaning: str
     """Its meaning, in a sentence."""
 

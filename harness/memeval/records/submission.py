@@ -140,11 +140,14 @@ def configuration_text(
 ) -> str | None:
     """Return a configuration for people, such as ``mem0 2.2.1 · verbatim, MiniLM, no LLM``.
 
+    A version that also names the package stands as it is: ``PostgreSQL with pgvector pgserver 0.1.4``.
     Returns the text; ``None`` if neither product nor configuration is stated.
     """
     if product is None and configuration is None:
         return None
-    head = f"{name} {version}" if product is None else f"{product.name} {product.version or version}"
+    of_product = product.version if product and product.version else version
+    shown = version if version.endswith(f" {of_product}") else of_product
+    head = f"{product.name if product else name} {shown}"
     stated = configuration or Configuration()
     settings = [text for text in (stated.mode, stated.embedder, stated.model) if text is not None]
     return f"{head} · {', '.join(settings)}" if settings else head

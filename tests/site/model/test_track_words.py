@@ -8,6 +8,7 @@ import pytest
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.leaderboard.board import BoardTable
+from memeval.records.scores import CategoryScore, Tally
 from memeval.records.track import Redistribution, Track
 from memeval.site.model.content import BenchmarkView
 from tests.support.commands import ROOT
@@ -66,3 +67,27 @@ def test_all_questions_are_named_where_a_sample_has_more_systems() -> None:
         view = BenchmarkView("vehiclemembench@1", info, None, {}, tables, Redistribution.IDS)
         assert view.track_words(tracks["full"]) == words
         assert view.track_words(tracks["ten"]) == "systems only search, 100 of 500 questions"
+
+
+@pytest.mark.parametrize(
+    ("metrics", "said"),
+    [
+        ({"closed": 0.25, "lost": 0.25, "loses_any": 0.25}, "did not open"),
+        ({"closed": 0.25, "lost": 0.3, "loses_any": 0.5}, "texts lost, did not open"),
+        ({"lost": 0.01, "loses_any": 0.5, "closed": 0.0}, "texts lost"),
+        ({"lost": 0.2, "foreign": 0.0, "doubled": None}, "texts lost"),
+        ({"unfound": 0.02, "lost": 0.0, "loses_any": 0.0}, "listed, but not found"),
+        ({"refused": 1.0}, "second process refused"),
+        ({"foreign": 0.5, "failed_calls": 0.1}, "texts of other users returned, calls failed"),
+        ({}, ""),
+    ],
+)
+def test_how_failed_trials_failed_is_said_and_a_store_that_did_not_open_lost_nothing_by_that(
+    metrics: dict[str, float | None], said: str
+) -> None:
+    def scored(correct: int) -> CategoryScore:
+        tally = Tally(planned=4, done=4, correct=correct, errors=0, accuracy=None, interval=None, graded_accuracy=None)
+        return CategoryScore(name="cut", weight=1, tally=tally, metrics=metrics)
+
+    assert OPERATIONS.failure([scored(3)]) == said
+    assert OPERATIONS.failure([scored(4)]) == "", "what passed did not fail"

@@ -248,18 +248,23 @@ def test_a_benchmark_that_no_product_has_is_listed_and_makes_no_claim_about_prod
     assert 'href="fake@1/"' in boards["benchmarks/"] or 'href="../benchmarks/fake@1/"' in boards["benchmarks/"]
 
 
-def test_the_verdict_names_the_worst_promises_and_counts_the_others() -> None:
+def test_the_verdict_names_the_worst_broken_promises_and_counts_the_others() -> None:
     def probe(promise: str, passed: int) -> Probe:
         category = CategoryInfo(name=promise, title=promise, items=4, tests="", graded="", promise=promise)
-        return Probe(category, cast(BoardRow, None), passed, 4)
+        return Probe(category, cast(BoardRow, None), passed, 4, "")
 
     probes = [probe("syncs", 4), probe("deletes", 4), probe("exports", 1), probe("keeps users apart", 4)]
     said = promises(probes[:1], ())
     assert said == "Syncs in 4 of 4 probes."
     assert promises(probes[:2], ()) == "Syncs in 4 of 4 probes and deletes in 4 of 4 probes."
-    said = promises(probes, ())
-    assert said.startswith("Exports in 1 of 4 probes, syncs in 4 of 4 probes and deletes in 4 of 4 probes.")
-    assert said.endswith(" These are the worst 3 of 4.")
-    assert promises(probes, ["deleted texts stay"]).endswith("worst 3 of 4. But deleted texts stay."), (
-        "of no other promise"
+    assert promises(probes, ()) == "Exports in 1 of 4 probes. The other 3 promises held."
+    assert promises(probes[:3], ["deleted texts stay"]) == (
+        "Exports in 1 of 4 probes. The other 2 promises held. But deleted texts stay."
     )
+    kept = [probe(str(number), 4) for number in range(5)]
+    assert promises(kept, ()).endswith("2 in 4 of 4 probes. The other 2 promises held.")
+    broken = [probe(str(number), number) for number in range(4)]
+    assert promises(broken, ()) == (
+        "0 in 0 of 4 probes, 1 in 1 of 4 probes and 2 in 2 of 4 probes. These are the worst 3 of 4."
+    )
+    assert promises(broken[1:], ()).endswith("3 in 3 of 4 probes."), "nothing is left"

@@ -139,6 +139,18 @@ def test_the_first_sentence_names_the_products_that_tie_and_those_the_baseline_b
     )
 
 
+def test_a_leader_with_exactly_the_scores_of_a_reference_system_is_named(some: Overview) -> None:
+    def with_scores(row: OverviewRow, *scores: float | None) -> OverviewRow:
+        assert row.index is not None
+        return replace(row, index=row.index.model_copy(update={"scores": scores}))
+
+    reference = replace(indexed("Vectors", 0.8, (1, 2), "better", some), kind=ProductKind.REFERENCE)
+    ada, bo = indexed("Ada", 0.8, (1, 2), "better", some), indexed("Bo", 0.8, (1, 2), "better", some)
+    rows = (with_scores(reference, 0.7, 0.9), with_scores(ada, 0.7, 0.9), with_scores(bo, 0.8, 0.8))
+    assert "may be chance. Ada has exactly the scores of Vectors. Ada and Bo are" in said(overview_of(some, *rows))
+    assert "exactly" not in said(overview_of(some, with_scores(reference, None), with_scores(ada, None)))
+
+
 def test_a_product_that_another_beats_does_not_share_first_place_though_their_ranks_overlap(some: Overview) -> None:
     rows = [
         indexed("Ada", 0.8, (1, 3), "better", some),

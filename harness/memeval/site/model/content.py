@@ -43,7 +43,7 @@ from memeval.records.finding import FindingsReport
 from memeval.records.label import LabelReport
 from memeval.records.regraded import RegradedFile
 from memeval.records.release import Release
-from memeval.records.scores import Composite
+from memeval.records.scores import CategoryScore, Composite
 from memeval.records.settings import BoardSettings
 from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
@@ -223,6 +223,16 @@ class BenchmarkView:
         """Return the highest possible score of a category; ``None`` if no bound is known."""
         found = self.info.category(category) if self.info else None
         return found.ceiling if found else None
+
+    def failure(self, scores: Iterable[CategoryScore]) -> str:
+        """Return how items of some categories failed, such as ``did not open``; empty if nothing says it."""
+        means = [score.metrics for score in scores if score.tally.correct < score.tally.planned]
+
+        def explains(metric: MetricInfo) -> bool:
+            return any((each.get(metric.name) or 0) > (each.get(metric.besides or "") or 0) for each in means)
+
+        metrics = self.info.metrics if self.info else ()
+        return ", ".join(each.failure for each in metrics if each.failure and explains(each))
 
     def metric(self, name: str) -> MetricInfo | None:
         """Return the description of a metric by its name in files; ``@k`` in a name matches any depth."""

@@ -114,8 +114,9 @@ def verdict(reports: Sequence[LabelReport], readers: str) -> list[str]:
     if len(set(taus.values())) == 2:
         (low, worse), (high, better) = sorted((tau, GRADERS[name]) for name, tau in taus.items())
         said.append(
-            f"To order systems, trust {better} more: they agree with the labels at Kendall’s τ {number(high)}, "
-            f"{worse} at {number(low)}. For exact scores and small differences, trust neither."
+            f"In the order of these {len(report.systems)} systems, {better} agree with the labels at Kendall’s τ "
+            f"{number(high)}, {worse} at {number(low)}. So few systems do not show which is better. For exact scores "
+            "and small differences, trust neither."
         )
     return said
 

@@ -144,6 +144,8 @@ class Probe:
     row: BoardRow
     passed: int
     planned: int
+    failure: str
+    """How the other items failed; empty if nothing says it."""
 
     @property
     def answer(self) -> str:
@@ -158,18 +160,20 @@ def probes_of(site: SiteModel, standings: Iterable[tuple[BoardTable, BoardRow]])
     found: dict[str, Probe] = {}
     order: list[str] = []
     for table, row in standings:
-        info = site.benchmark_of(table.track).info
+        benchmark = site.benchmark_of(table.track)
+        info = benchmark.info
         if info is None or not row.run.coverage.full:
             continue
-        tallies = {each.name: each.tally for each in row.run.scores.categories}
+        scores = {each.name: each for each in row.run.scores.categories}
         special = {protocol.name: protocol.categories for protocol in info.protocols}
         asked = [*(each for categories in special.values() for each in categories), *info.categories]
         order += [each.risk for each in asked if each.risk and each.risk not in order]
         named = {each.name: each for each in (*info.categories, *special.get(table.track.protocol, ())) if each.risk}
         for name, category in named.items():
-            tally, risk = tallies.get(name), category.risk or ""
-            if tally is not None and (risk not in found or found[risk].planned < tally.planned):
-                found[risk] = Probe(category, row, tally.correct, tally.planned)
+            score, risk = scores.get(name), category.risk or ""
+            if score is not None and (risk not in found or found[risk].planned < score.tally.planned):
+                how = benchmark.failure([score])
+                found[risk] = Probe(category, row, score.tally.correct, score.tally.planned, how)
     return [found[risk] for risk in order if risk in found]
 
 
@@ -181,9 +185,10 @@ def verdict_of(results: Sequence[SystemResult], probes: Sequence[Probe], caveats
 
 
 def _against_keywords(results: Sequence[SystemResult]) -> str:
-    tested = [each for each in results if each.against is not None]
+    finding = [each for each in results if each.benchmark.info is None or each.benchmark.info.tab is None]
+    tested = [each for each in finding if each.against is not None]
     if not tested:
-        return "Not compared with plain keyword search yet." if results else "Not measured on a headline track yet."
+        return "Not compared with plain keyword search yet." if finding else "What it finds was not measured here."
     keywords = [each for each in tested if each.row.baseline in WORD_SEARCH]
     base = "plain keyword search" if keywords else "the best simple baseline"
     tested = keywords or tested
@@ -208,12 +213,16 @@ _MORE = (("more", "better"), ("less", "worse"))
 def promises(probes: Sequence[Probe], caveats: Iterable[str]) -> str:
     kept = [each for each in probes if each.category.promise]
     if not kept:
-        return "No benchmark here tested what it deletes, or whether users stay apart."
+        return "What this configuration deletes, and whether users stay apart, was not tested here."
     kept.sort(key=lambda each: each.passed / each.planned)
-    parts = [f"{each.category.promise} in {each.passed} of {each.planned} probes" for each in kept[:PROMISES]]
+    named = [each for each in kept if each.passed < each.planned][:PROMISES] or kept[:PROMISES]
+    parts = [f"{each.category.promise} in {each.passed} of {each.planned} probes" for each in named]
     but = [each for each in caveats if re.search("delet|forget", each)]
     sentence = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-    more = f" These are the worst {PROMISES} of {len(kept)}." if len(kept) > PROMISES else ""
+    others = kept[len(named) :]
+    all_held = bool(others) and others[0].passed == others[0].planned
+    held = f" The other {len(others)} promises held." if len(others) > 1 else " The other promise held."
+    more = held if all_held else f" These are the worst {len(named)} of {len(kept)}." if others else ""
     return f"{sentence[:1].upper()}{sentence[1:]}.{more}" + "".join(f" But {each}." for each in but)
 
 

@@ -179,10 +179,10 @@ def _tested(site: SiteModel, slug: str, asked: Capability) -> AbleCell:
     outcomes = {each.outcome: each for each in site.conformance[slug].checks if each.name in asked.checks}
     page = site.products.address(system_url(slug))
     at_check = page if "#" in page else f"{page}#delete"
-    run_id, passed, planned = _run(site, slug, asked)
+    run_id, passed, planned, failure = _run(site, slug, asked)
     at_run = f"{run_url(run_id)}#categories"
     if passed < planned:
-        return AbleCell(Able.FAILS, f"{planned - passed} of {planned}", at_run)
+        return AbleCell(Able.FAILS, f"{planned - passed} of {planned}" + (f": {failure}" if failure else ""), at_run)
     if failed := outcomes.get(CheckOutcome.FAILED):
         return AbleCell(Able.FAILS, text.visible(failed.detail)[:160], at_check)
     if CheckOutcome.DECLARED in outcomes:
@@ -192,18 +192,20 @@ def _tested(site: SiteModel, slug: str, asked: Capability) -> AbleCell:
     return AbleCell(Able.TESTED, None, at_check) if CheckOutcome.PASSED in outcomes else AbleCell(Able.UNTESTED)
 
 
-def _run(site: SiteModel, slug: str, asked: Capability) -> tuple[str, int, int]:
-    """Return the complete run that tests a capability with the most items, and how many passed of how many.
+def _run(site: SiteModel, slug: str, asked: Capability) -> tuple[str, int, int, str]:
+    """Return the complete run that tests a capability with the most items, how many passed of how many, and how others
+    failed.
 
     Of runs with equally many, the newest counts. Without a run, all is empty or 0.
     """
-    best = "", 0, 0
+    best = "", 0, 0, ""
     for row in site.board.runs:
         run = row.run
         counts = run.coverage.full and row.standing not in (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)
         wanted = counts and run.system.slug == slug and run.system.kind is not SystemKind.CONTROL
         if wanted and (run.track.benchmark, run.track.protocol) == (asked.benchmark, asked.protocol):
-            tallies = [each.tally for each in run.scores.categories if each.name in asked.categories]
-            if (planned := sum(each.planned for each in tallies)) > best[2]:
-                best = run.run_id, sum(each.correct for each in tallies), planned
+            scores = [each for each in run.scores.categories if each.name in asked.categories]
+            if (planned := sum(each.tally.planned for each in scores)) > best[2]:
+                passed = sum(each.tally.correct for each in scores)
+                best = run.run_id, passed, planned, site.benchmark_of(run.track).failure(scores)
     return best

@@ -9,7 +9,17 @@ from functools import cached_property
 from markupsafe import Markup
 
 from memeval.execution.readers import NATIVE
-from memeval.leaderboard.board import FILE_GREP, NO_MEMORY, PLUMBING, WORD_SEARCH, BoardRow, BoardTable, RankStatus
+from memeval.leaderboard.board import (
+    ALWAYS_UNSURE,
+    FILE_GREP,
+    NO_MEMORY,
+    PLUMBING,
+    RECENCY,
+    WORD_SEARCH,
+    BoardRow,
+    BoardTable,
+    RankStatus,
+)
 from memeval.leaderboard.overall import overall
 from memeval.leaderboard.ranking import baseline_word
 from memeval.leaderboard.scales import ORACLE
@@ -255,7 +265,12 @@ class Overview:
 
     @property
     def anchors(self) -> tuple[tuple[str, str], ...]:
-        ends = ((ORACLE, "Ceiling: only the evidence"), (NO_MEMORY, "Floor: no memory"))
+        ends = (
+            (ORACLE, "Ceiling: only the evidence"),
+            (RECENCY, "The last turns only"),
+            (ALWAYS_UNSURE, "Always unsure"),
+            (NO_MEMORY, "Floor: no memory"),
+        )
         return tuple(end for end in ends if any(column.control(end[0]) is not None for column in self.columns))
 
 
@@ -412,12 +427,29 @@ def verdict(overview: Overview) -> Markup | None:
     if not rows:
         return None
     what = "product" if rows[0].kind is ProductKind.PRODUCT else "system"
-    return Markup(" ").join(filter(None, (_leads(rows, what), _above(overview, rows, what))))
+    return Markup(" ").join(filter(None, (_leads(rows, what), _as_good(overview, rows), _above(overview, rows, what))))
+
+
+def _leaders(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
+    """Return the systems with a rank that none of the others beats."""
+    slugs = {row.slug for row in rows}
+    return [row for row in rows if row.index and row.index.ranks and slugs.isdisjoint(row.index.behind)]
+
+
+def _as_good(overview: Overview, rows: Sequence[OverviewRow]) -> Markup:
+    """Return which leaders have exactly the scores of a reference system, so that a part they share decides them."""
+    known = [(row, row.index.scores) for row in overview.rows if row.kind is ProductKind.REFERENCE and row.index]
+    pairs = [
+        (row.short, other.short)
+        for row in _leaders(rows)
+        for other, scores in known
+        if row.index and other is not row and None not in scores and scores == row.index.scores
+    ]
+    return Markup(" ").join(Markup("{} has exactly the scores of {}.").format(*map(isolated, pair)) for pair in pairs)
 
 
 def _leads(rows: Sequence[OverviewRow], what: str) -> Markup:
-    slugs = {row.slug for row in rows}
-    tied = [row for row in rows if row.index and row.index.ranks and slugs.isdisjoint(row.index.behind)]
+    tied = _leaders(rows)
     names = listed([row.short for row in tied or rows[:1]])
     if len(rows) == 1:
         return Markup("{} is the only {} with an overall score ({}).").format(names, what, _index(rows[0].index))
@@ -432,7 +464,8 @@ def _above(overview: Overview, rows: Sequence[OverviewRow], what: str) -> Markup
     base = overview.baseline
     if base is None:
         return Markup("")
-    plain = "plain keyword search" if base.system in WORD_SEARCH else "the best simple baseline"
+    simple = "the best simple baseline with an overall score"
+    plain = "plain keyword search" if base.system in WORD_SEARCH else simple
     grep = base.system == FILE_GREP
     name = Markup("text files searched with grep") if grep else Markup("{}, {}").format(plain, isolated(base.name))
     than = Markup("{} ({})").format(name, _index(base))

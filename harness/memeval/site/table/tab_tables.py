@@ -48,6 +48,8 @@ class TabCell:
     tier: str
     row: BoardRow
     """The run that is the proof."""
+    failure: str
+    """How the other items failed; empty if nothing says it."""
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -110,6 +112,7 @@ class TabTable:
                 "planned": cell.planned,
                 "low": cell.interval[0],
                 "high": cell.interval[1],
+                "failure": cell.failure,
                 "run": cell.row.run.run_id,
             }
             for row in self.rows
@@ -164,8 +167,7 @@ def _rows(site: SiteModel, benchmark: BenchmarkView, tab: FrontTab) -> tuple[Tab
     of_system: dict[str, list[BoardRow]] = {}
     for row in shown:
         of_system.setdefault(row.run.system.slug, []).append(row)
-    tiers = [tier.name for tier in benchmark.info.tiers] if benchmark.info else []
-    cells = {slug: tuple(_cell(column, rows, tiers) for column in tab.columns) for slug, rows in of_system.items()}
+    cells = {slug: tuple(_cell(benchmark, column, rows) for column in tab.columns) for slug, rows in of_system.items()}
     table = tab.measures
     measured = {slug: measured_run(benchmark, table, rows) if table else None for slug, rows in of_system.items()}
     newest = {slug: max(rows, key=lambda row: row.run.timing.started) for slug, rows in of_system.items()}
@@ -185,9 +187,11 @@ def _rows(site: SiteModel, benchmark: BenchmarkView, tab: FrontTab) -> tuple[Tab
     return tuple(sorted(rows, key=lambda row: (list(ProductKind).index(row.kind), row.name.lower(), row.slug)))
 
 
-def _cell(column: TabColumn, rows: Iterable[BoardRow], tiers: Sequence[str]) -> TabCell | None:
+def _cell(benchmark: BenchmarkView, column: TabColumn, rows: Iterable[BoardRow]) -> TabCell | None:
     """Return the count of a column from one run: that with the most items; of equal ones, on the tier named first."""
-    found = [cell for row in rows if row.run.track.protocol == column.protocol and (cell := _counted(column, row))]
+    asked = [row for row in rows if row.run.track.protocol == column.protocol]
+    found = [cell for row in asked if (cell := _counted(benchmark, column, row))]
+    tiers = [tier.name for tier in benchmark.info.tiers] if benchmark.info else []
 
     def order(cell: TabCell) -> tuple[int, int, str]:
         place = tiers.index(cell.tier) if cell.tier in tiers else len(tiers)
@@ -196,14 +200,14 @@ def _cell(column: TabColumn, rows: Iterable[BoardRow], tiers: Sequence[str]) -> 
     return max(found, key=order, default=None)
 
 
-def _counted(column: TabColumn, row: BoardRow) -> TabCell | None:
+def _counted(benchmark: BenchmarkView, column: TabColumn, row: BoardRow) -> TabCell | None:
     """Return how many items a run passed; ``None`` if its tier lacks a category of the column."""
-    tallies = {each.name: each.tally for each in row.run.scores.categories}
-    if not tallies.keys() >= set(column.categories):
+    scores = {each.name: each for each in row.run.scores.categories}
+    if not scores.keys() >= set(column.categories):
         return None
-    counted = [tallies[name] for name in column.categories]
-    passed, planned = sum(each.correct for each in counted), sum(each.planned for each in counted)
-    return TabCell(passed, planned, row.run.track.tier, row) if planned else None
+    counted = [scores[name] for name in column.categories]
+    passed, planned = sum(each.tally.correct for each in counted), sum(each.tally.planned for each in counted)
+    return TabCell(passed, planned, row.run.track.tier, row, benchmark.failure(counted)) if planned else None
 
 
 def measured_run(benchmark: BenchmarkView, table: TabMeasures, rows: Iterable[BoardRow]) -> MeasuredRun | None:

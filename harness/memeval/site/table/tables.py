@@ -112,9 +112,11 @@ class TableView:
         ]
 
     @property
-    def best(self) -> TableLine | None:
-        """The ranked system with the best score."""
-        return next((line for line in self.lines if line.row.rank is not None), None)
+    def best(self) -> list[TableLine]:
+        """The ranked systems with the highest score: several if their scores are equal."""
+        ranked = [line for line in self.lines if line.row.rank is not None]
+        scores = [line.row.run.scores.composite.value for line in ranked]
+        return [line for line, score in zip(ranked, scores, strict=True) if score == scores[0]]
 
     @property
     def comparable(self) -> bool:
