@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from memeval.benchmarks.data import locate
@@ -162,6 +162,49 @@ class Dataset(ABC):
     @cached_property
     def _by_id(self) -> dict[str, Scenario]:
         return {scenario.scenario_id: scenario for scenario in self.scenarios()}
+
+
+class LoadedDataset(Dataset):
+    """Data whose scenarios are loaded on demand. Few are kept in memory."""
+
+    kept: int = 2
+    """Number of scenarios that are kept."""
+
+    @property
+    @abstractmethod
+    def names(self) -> Collection[str]:
+        """The scenario ids, in the order of the benchmark."""
+
+    @abstractmethod
+    def load(self, scenario_id: str) -> Scenario:
+        """Load a scenario."""
+
+    @abstractmethod
+    def keys_of(self, scenario_id: str) -> Iterable[ItemKey]:
+        """Return the keys of a scenario."""
+
+    def scenarios(self) -> Iterator[Scenario]:
+        return map(self.scenario, self.names)
+
+    def answer_keys(self) -> Iterator[ItemKey]:
+        return (key for keys in self.kept_keys.values() for key in keys)
+
+    def scenario(self, scenario_id: str) -> Scenario:
+        if scenario_id not in self.names:
+            raise KeyError(scenario_id)
+        return self._loaded(scenario_id)
+
+    def scenario_ids(self) -> Iterator[str]:
+        return iter(self.names)
+
+    @cached_property
+    def kept_keys(self) -> dict[str, tuple[ItemKey, ...]]:
+        """The keys of each scenario, made once."""
+        return {name: tuple(self.keys_of(name)) for name in self.names}
+
+    @cached_property
+    def _loaded(self) -> Callable[[str], Scenario]:
+        return lru_cache(maxsize=self.kept)(self.load)
 
 
 class Benchmark:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from memeval.grading.base import CORRECTED, first_failure, only, row
+from memeval.grading.base import CORRECTED, failed, first_failure, only, row
 from memeval.judging.base import Case, Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Flag, Grade, GradeState
@@ -36,19 +36,8 @@ class Judged:
         metrics = self.metrics(item, scenario, responses[0])
         answerable = not item.key.unanswerable
         if failure := first_failure(responses):
-            state, reason = failure
-            verdict = False if state is GradeState.EMPTY else None
-            alternates = self.alternates(item, verdict)
-            return row(
-                item,
-                self.name,
-                state,
-                verdict=verdict,
-                reason=reason,
-                answerable=answerable,
-                alternates=alternates,
-                metrics=metrics,
-            )
+            alternates = self.alternates(item, False if failure[0] is GradeState.EMPTY else None)
+            return failed(item, self.name, failure, answerable=answerable, alternates=alternates, metrics=metrics)
         (case,) = cases
         ruling = judge.rule(case)
         return row(

@@ -12,18 +12,16 @@ from typing import Any
 from memeval.benchmarks.formats.reading import (
     LONGEST_ID,
     NO_ANSWER,
-    UNKNOWN_VERSION,
     AnswerFile,
     ImportedAnswer,
     ImportedAnswers,
     decoded,
+    imported_answers,
     missing,
     once,
     refuse,
-    slug_of,
 )
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.records.imported import Imported
 from memeval.systems.channel import visible
 
 SUFFIXES = frozenset({".csv", ".tab", ".tsv"})
@@ -130,14 +128,8 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     kinds = {isinstance(value, list) for _where, _question, value in entries if value is not None}
     if len(kinds) > 1:
         refuse("the file has both answers and rankings.", file.path, "Score them in two files.")
-    name = file.system or file.path.stem
-    return ImportedAnswers(
-        system=name,
-        version=UNKNOWN_VERSION,
-        slug=slug_of(name, FORMAT),
-        answers=tuple(_answer(where, question, value) for where, question, value in entries),
-        imported=Imported(format=FORMAT, file=file.path.name, digest=file.digest),
-    )
+    answers = (_answer(where, question, value) for where, question, value in entries)
+    return imported_answers(file, FORMAT, file.system or file.path.stem, answers)
 
 
 def _entries(file: AnswerFile, benchmark_session: BenchmarkSession) -> Iterator[tuple[str, Any, Any]]:

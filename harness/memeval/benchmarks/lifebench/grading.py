@@ -6,7 +6,7 @@ from math import fsum
 
 from memeval.benchmarks.lifebench.dataset import record_of
 from memeval.benchmarks.lifebench.keys import LifeBenchKey, PointKey
-from memeval.grading.base import RuleGrader, first_failure, only, row
+from memeval.grading.base import RuleGrader, failed, first_failure, only, row
 from memeval.grading.evidence import DEPTHS, Retrieved, TurnIndex, measures
 from memeval.grading.retrieval import Retrieval
 from memeval.judging.base import Case, Judge, Ruling
@@ -31,7 +31,7 @@ class LifeBenchRetrieval(Retrieval):
         kept = {name: value for name, value in grade.metrics.items() if not name.startswith("turn_")}
         return grade.model_copy(update={"metrics": kept})
 
-    def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
+    def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> dict[str, float | None]:
         key = item.key_as(LifeBenchKey, self.name)
         found: dict[str, float | None] = {f"no_retrieval@{k}": float(k >= key.sessions_before) for k in DEPTHS}
         if retrieved is None:
@@ -53,7 +53,7 @@ class LifeBenchChoice(RuleGrader):
         response, key = only(item, responses, self.name), item.key_as(LifeBenchKey, self.name)
         metrics: dict[str, float | None] = {"always_b": float(key.letters == {"B"})}
         if failure := first_failure(responses):
-            return _failed(item, self.name, failure, metrics=metrics)
+            return failed(item, self.name, failure, metrics=metrics)
         named = letters_of(response.answer)
         right = ", ".join(sorted(key.letters))
         reason = (
@@ -79,7 +79,7 @@ class LifeBenchAbstention(RuleGrader):
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         response, missing = only(item, responses, self.name), item.key.unanswerable
         if failure := first_failure(responses):
-            return _failed(item, self.name, failure, answerable=not missing)
+            return failed(item, self.name, failure, answerable=not missing)
         question = _question(item, scenario)
         abstained = abstains(response.answer, question)
         return row(
@@ -115,7 +115,7 @@ class LifeBenchRubric:
         """
         cases = self.cases(item, scenario, responses)
         if failure := first_failure(responses):
-            return _failed(item, self.name, failure, credit=0.0)
+            return failed(item, self.name, failure, credit=0.0)
         rulings = [judge.rule(case) for case in cases]
         undecided = next((ruling for ruling in rulings if ruling.verdict is None), None)
         flags = tuple(flag for flag in Flag if any(flag in ruling.flags for ruling in rulings))
@@ -160,17 +160,3 @@ def letters_of(answer: str) -> frozenset[str]:
 
 def _question(item: ItemKey, scenario: Scenario) -> str:
     return next(ask.question for ask in scenario.questions() if ask.question_id == item.question_ids[0])
-
-
-def _failed(
-    item: ItemKey, grader: str, failure: tuple[GradeState, str], *, credit: float | None = None, **rest: object
-) -> Grade:
-    """Return the grade of a blank answer, which is wrong, or of an error.
-
-    ``credit``: the credit of a blank answer; ``None`` for a grader without credits.
-    """
-    state, reason = failure
-    blank = state is GradeState.EMPTY
-    return row(
-        item, grader, state, verdict=False if blank else None, credit=credit if blank else None, reason=reason, **rest
-    )
