@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -87,6 +88,21 @@ def refuse_parameters(benchmark_id: str, parameters: Parameters | None, known: s
     for name in parameters or ():
         remedy = f"It has: {known}." if known else "Leave it out."
         raise BadInput(f"{benchmark_id} has no parameter '{visible(str(name))[:64]}'.", remedy=remedy)
+
+
+def largest_remainders(sizes: Mapping[str, int], total: int) -> dict[str, int]:
+    """Distribute ``total`` by the largest remainders of ``size · total / Σ size``; ties go to the first name."""
+    whole = sum(sizes.values())
+    counts = {name: size * total // whole for name, size in sizes.items()}
+    for name in sorted(sizes, key=lambda name: (-(sizes[name] * total % whole), name))[: total - sum(counts.values())]:
+        counts[name] += 1
+    return counts
+
+
+def drawn(names: Iterable[str], seed: int, number: int) -> frozenset[str]:
+    """Return the names with the smallest hashes of ``seed:name``."""
+    order = sorted(set(names), key=lambda name: hashlib.sha256(f"{seed}:{name}".encode()).digest())
+    return frozenset(order[:number])
 
 
 class Dataset(ABC):

@@ -154,6 +154,11 @@ def only(item: ItemKey, responses: Sequence[Response], grader: str) -> Response:
     return responses[0]
 
 
+def question_of(item: ItemKey, scenario: Scenario) -> str:
+    """Return the text of an item's first question."""
+    return next(ask.question for ask in scenario.questions() if ask.question_id == item.question_ids[0])
+
+
 def row(item: ItemKey, grader: str, state: GradeState, **rest: object) -> Grade:
     return Grade(
         item_id=item.item_id,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from memeval.grading.base import failed, first_failure, only, row
+from memeval.grading.judged import flags_of
 from memeval.judging.base import Case, Judge, Ruling
 from memeval.keys import ItemKey, ReflectKey
 from memeval.records.grade import Flag, Grade, GradeState
@@ -53,7 +54,7 @@ class Reflected:
         points = [ruling for case, ruling in zip(cases, rulings, strict=True) if _is_point(case)]
         claims = [ruling for case, ruling in zip(cases, rulings, strict=True) if not _is_point(case)]
         decided = _deciding(rulings)
-        flags = tuple(flag for flag in Flag if any(flag in ruling.flags for ruling in rulings))
+        flags = flags_of(rulings)
         stated = sum(ruling.verdict is True for ruling in points)
         made = sum(ruling.verdict is False for ruling in claims)
         graded, dumped = decided.state is GradeState.GRADED, Flag.CONTEXT_DUMP in flags

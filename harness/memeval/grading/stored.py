@@ -164,7 +164,8 @@ def claimed(key: StoreKey, memories: Sequence[str]) -> Claims:
     left = LONGEST
     for memory in memories:
         sentences = []
-        for sentence in _sentences(memory):
+        parts = _SENTENCE.split(memory[:LONGEST])
+        for sentence in (normal(each[start : start + LONG]) for each in parts for start in range(0, len(each), LONG)):
             left -= len(sentence) + 1
             if left < 0:
                 break
@@ -205,11 +206,6 @@ def _values(key: StoreKey) -> Iterator[tuple[str, _StoredValue]]:
                 order = float("inf") if kind is current else float(index)
                 for phrase in fact.phrases:
                     yield phrase, _StoredValue(number, order, index, in_history)
-
-
-def _sentences(memory: str) -> Iterator[str]:
-    for sentence in _SENTENCE.split(memory[:LONGEST]):
-        yield from (normal(sentence[start : start + LONG]) for start in range(0, len(sentence), LONG))
 
 
 def _claims(mentions: Mentions[_StoredValue], sentences: Sequence[str]) -> Iterator[_StoredValue]:

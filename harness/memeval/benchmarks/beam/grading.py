@@ -6,9 +6,10 @@ from math import fsum
 from memeval.benchmarks.beam.keys import Ability, Asked, BeamKey, NuggetKey
 from memeval.grading.base import UNNAMED, Graded, Grader, ResponseGrader, first_failure, only, row
 from memeval.grading.evidence import TurnIndex, index_of, measures
+from memeval.grading.judged import flags_of, undecided
 from memeval.judging.base import Case, Judge
 from memeval.keys import AnswerKey, ItemKey
-from memeval.records.grade import Flag, Grade, GradeState
+from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Scenario
 from memeval.statistics.agreement import kendall_tau
@@ -93,20 +94,9 @@ class BeamNuggets:
         if failure and failure[0] is not GradeState.EMPTY:
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
         rulings = [judge.rule(case) for case in self.cases(item, scenario, responses)]
-        flags = tuple(flag for flag in Flag if any(flag in ruling.flags for ruling in rulings))
         nuggets, others = rulings[: 2 * len(key.rubric)], rulings[2 * len(key.rubric) :]
-        decisive = next((ruling for ruling in nuggets if ruling.verdict is None), None)
-        if decisive is not None:
-            return row(
-                item,
-                self.name,
-                decisive.state,
-                verdict=None,
-                reason=decisive.reason,
-                flags=flags,
-                answerable=False,
-                judgment_key=decisive.judgment_key,
-            )
+        if grade := undecided(item, self.name, nuggets, answerable=False):
+            return grade.model_copy(update={"flags": flags_of(rulings)})
         met = [bool(ruling.verdict) for ruling in nuggets] or [False, False] * len(key.rubric)
         scores = [1.0 if whole else 0.5 * part for whole, part in zip(met[::2], met[1::2], strict=True)]
         answer, order = "" if failure else responses[0].answer, None
@@ -125,7 +115,7 @@ class BeamNuggets:
             verdict=None,
             credit=mean(scores),
             reason=reason,
-            flags=flags,
+            flags=flags_of(rulings),
             answerable=False,
             metrics=scales(scores, order, others[-1].verdict if others else False),
             judgment_key=decisive.judgment_key if decisive else None,

@@ -120,7 +120,8 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     ``file``: a JSON object, JSON lines, or a table with comma-separated values, whose lists of ids have spaces.
     """
     entries = [
-        (where, _id(question, where), _plain(value)) for where, question, value in _entries(file, benchmark_session)
+        (where, _id(question, where), missing(value) if isinstance(value, int | float) else value)
+        for where, question, value in _entries(file, benchmark_session)
     ]
     if not entries:
         refuse("the file contains no answers.", file.path, _SHAPE)
@@ -167,10 +168,6 @@ def _value(row: dict[str, Any], where: str) -> Any:
     if (ANSWER in row) == (RETRIEVED in row):
         refuse(f"needs either '{ANSWER}' or '{RETRIEVED}'.", where, _SHAPE)
     return row[ANSWER] if ANSWER in row else row[RETRIEVED]
-
-
-def _plain(value: Any) -> Any:
-    return missing(value) if isinstance(value, int | float) else value
 
 
 def _id(value: Any, where: str) -> str:

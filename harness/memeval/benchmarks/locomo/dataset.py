@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 from memeval.benchmarks.base import LoadedDataset
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey, options_of, with_options
-from memeval.benchmarks.locomo.released import LocomoFile, LocomoQuestion, LocomoTurn, RawConversation
+from memeval.benchmarks.locomo.released import LocomoFile, LocomoQuestion, RawConversation
 from memeval.keys import ItemKey
 from memeval.records.benchmark import Erratum, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
+
+_PHOTO = "{0.text} [shares a photo: {0.blip_caption}]"
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,12 @@ class Conversation:
     def steps(self) -> Iterator[Ingest]:
         for session, (name, ordinal) in zip(self.raw.sessions, self.sessions.items(), strict=True):
             turns = tuple(
-                Turn(turn_id=self.turns[turn.dia_id], role="user", speaker=turn.speaker, content=_content(turn))
+                Turn(
+                    turn_id=self.turns[turn.dia_id],
+                    role="user",
+                    speaker=turn.speaker,
+                    content=_PHOTO.format(turn) if turn.blip_caption else turn.text,
+                )
                 for turn in session.turns
             )
             yield Ingest(source_id=name, session=Session(session_id=ordinal, date=session.date, turns=turns))
@@ -59,10 +66,6 @@ class Conversation:
             dates=tuple(self._dates[session] for session in sessions),
             photo=not self._photos.isdisjoint(named),
         )
-
-
-def _content(turn: LocomoTurn) -> str:
-    return f"{turn.text} [shares a photo: {turn.blip_caption}]" if turn.blip_caption else turn.text
 
 
 NAME = "LoCoMo"
