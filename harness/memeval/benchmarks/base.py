@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from memeval.benchmarks.data import locate
@@ -89,6 +90,21 @@ def refuse_parameters(benchmark_id: str, parameters: Parameters | None, known: s
         raise BadInput(f"{benchmark_id} has no parameter '{visible(str(name))[:64]}'.", remedy=remedy)
 
 
+def largest_remainders(sizes: Mapping[str, int], total: int) -> dict[str, int]:
+    """Distribute ``total`` by the largest remainders of ``size · total / Σ size``; ties go to the first name."""
+    whole = sum(sizes.values())
+    counts = {name: size * total // whole for name, size in sizes.items()}
+    for name in sorted(sizes, key=lambda name: (-(sizes[name] * total % whole), name))[: total - sum(counts.values())]:
+        counts[name] += 1
+    return counts
+
+
+def drawn(names: Iterable[str], seed: int, number: int) -> frozenset[str]:
+    """Return the names with the smallest hashes of ``seed:name``."""
+    order = sorted(set(names), key=lambda name: hashlib.sha256(f"{seed}:{name}".encode()).digest())
+    return frozenset(order[:number])
+
+
 class Dataset(ABC):
     """The data of a benchmark, opened and checked.
 
@@ -162,6 +178,49 @@ class Dataset(ABC):
     @cached_property
     def _by_id(self) -> dict[str, Scenario]:
         return {scenario.scenario_id: scenario for scenario in self.scenarios()}
+
+
+class LoadedDataset(Dataset):
+    """Data whose scenarios are loaded on demand. Few are kept in memory."""
+
+    kept: int = 2
+    """Number of scenarios that are kept."""
+
+    @property
+    @abstractmethod
+    def names(self) -> Collection[str]:
+        """The scenario ids, in the order of the benchmark."""
+
+    @abstractmethod
+    def load(self, scenario_id: str) -> Scenario:
+        """Load a scenario."""
+
+    @abstractmethod
+    def keys_of(self, scenario_id: str) -> Iterable[ItemKey]:
+        """Return the keys of a scenario."""
+
+    def scenarios(self) -> Iterator[Scenario]:
+        return map(self.scenario, self.names)
+
+    def answer_keys(self) -> Iterator[ItemKey]:
+        return (key for keys in self.kept_keys.values() for key in keys)
+
+    def scenario(self, scenario_id: str) -> Scenario:
+        if scenario_id not in self.names:
+            raise KeyError(scenario_id)
+        return self._loaded(scenario_id)
+
+    def scenario_ids(self) -> Iterator[str]:
+        return iter(self.names)
+
+    @cached_property
+    def kept_keys(self) -> dict[str, tuple[ItemKey, ...]]:
+        """The keys of each scenario, made once."""
+        return {name: tuple(self.keys_of(name)) for name in self.names}
+
+    @cached_property
+    def _loaded(self) -> Callable[[str], Scenario]:
+        return lru_cache(maxsize=self.kept)(self.load)
 
 
 class Benchmark:

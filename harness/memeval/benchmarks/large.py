@@ -212,7 +212,7 @@ class _IndexingPass:
         try:
             return _DECODE(text)[1]
         except json.JSONDecodeError as error:
-            if not _may_be_cut(error, len(text)):
+            if not error.msg.startswith("Unterminated string") and error.pos < len(text) - _LONGEST_WORD:
                 self._refuse(f"element {self._number} is not valid JSON ({error.msg}).")
         except RecursionError:
             self._refuse(f"element {self._number} is nested too deeply.")
@@ -252,10 +252,6 @@ class _IndexingPass:
 
     def _refuse(self, problem: str) -> NoReturn:
         raise BadInput(problem, where=self._path, remedy=self._remedy)
-
-
-def _may_be_cut(error: json.JSONDecodeError, length: int) -> bool:
-    return error.msg.startswith("Unterminated string") or error.pos >= length - _LONGEST_WORD
 
 
 def _read(reading: _IndexingPass, head: Head) -> tuple[Digest, bytes]:

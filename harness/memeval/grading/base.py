@@ -1,12 +1,12 @@
 """The grader protocol, from an item's responses and key to its grade; and the parts of a grade that all share."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from memeval.judging.base import Case, Judge
 from memeval.keys import ItemKey
-from memeval.records.grade import Grade, GradeState
+from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Outcome, Response
 from memeval.records.scenario import Scenario
 
@@ -56,6 +56,43 @@ class RuleGrader:
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         return ()
+
+
+UNNAMED = "The system does not say what it retrieved."
+"""The reason of a grade of retrieval without retrieved items."""
+
+
+class Graded(NamedTuple):
+    """What a rule finds in a response; see :class:`Grade`."""
+
+    reason: str
+    credit: float | None = None
+    metrics: Mapping[str, float | None] = {}
+    verdict: bool | None = None
+    flags: tuple[Flag, ...] = ()
+    alternates: Mapping[str, bool | float | None] = {}
+
+
+class ResponseGrader(RuleGrader):
+    """Base of the rule graders of one response to one question, which do not test for doubt.
+
+    A response that is an error is not graded.
+    """
+
+    name: str
+    grades_blank = True
+    """Whether a blank answer is graded like any other, as in searches. Otherwise it has no verdict and no credit."""
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        response = only(item, responses, self.name)
+        if (failure := first_failure(responses)) and (response.outcome.is_error or not self.grades_blank):
+            return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
+        found = self.graded(item, scenario, response)
+        return row(item, self.name, GradeState.GRADED, answerable=False, **found._asdict())
+
+    def graded(self, item: ItemKey, scenario: Scenario, response: Response) -> Graded:
+        """Return what the rule finds. Raises ``ValueError``: the key has nothing to compare with."""
+        raise NotImplementedError
 
 
 @runtime_checkable
@@ -117,6 +154,11 @@ def only(item: ItemKey, responses: Sequence[Response], grader: str) -> Response:
     return responses[0]
 
 
+def question_of(item: ItemKey, scenario: Scenario) -> str:
+    """Return the text of an item's first question."""
+    return next(ask.question for ask in scenario.questions() if ask.question_id == item.question_ids[0])
+
+
 def row(item: ItemKey, grader: str, state: GradeState, **rest: object) -> Grade:
     return Grade(
         item_id=item.item_id,
@@ -126,4 +168,18 @@ def row(item: ItemKey, grader: str, state: GradeState, **rest: object) -> Grade:
         grader=grader,
         state=state,
         **rest,  # type: ignore[arg-type]
+    )
+
+
+def failed(
+    item: ItemKey, grader: str, failure: tuple[GradeState, str], *, credit: float | None = None, **rest: object
+) -> Grade:
+    """Return the grade of a blank answer, which is wrong, or of an error.
+
+    ``credit``: the credit of a blank answer; ``None`` for a grader without credits.
+    """
+    state, reason = failure
+    blank = state is GradeState.EMPTY
+    return row(
+        item, grader, state, verdict=False if blank else None, credit=credit if blank else None, reason=reason, **rest
     )

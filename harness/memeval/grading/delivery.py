@@ -109,7 +109,7 @@ def checked_series(
             continue
         known = delivered if scenario.agent_keeps_context else held
         size = _tokens(text.split("\n"))
-        if not _state(known, facts):
+        if not all(stated("\n".join(known), *(fact.phrases for fact in facts))):
             size = max(size, _tokens(history.values()))
         tokens.append(size)
     return tuple(tokens)
@@ -127,10 +127,6 @@ def _histories(scenario: Scenario, question_ids: frozenset[str]) -> Iterator[Map
                         lines.setdefault(line.strip(), f"{'' if number else head}{line.strip()}")
         elif isinstance(step, Question) and step.question_id in question_ids:
             yield dict(lines)
-
-
-def _state(lines: Iterable[str], facts: tuple[Fact, ...]) -> bool:
-    return all(stated("\n".join(lines), *(fact.phrases for fact in facts)))
 
 
 def _tokens(lines: Iterable[str]) -> float:

@@ -86,7 +86,7 @@ def coverage(answers: Sequence[str], facts_by_turn: Sequence[tuple[Fact, ...]]) 
     """Return the coverage of the facts by the answers; questions without facts are excluded."""
     early_turns = EARLY_TURNS if len(answers) >= EARLY_TURNS else 1
     shares = [
-        (number < early_turns, _share(answer, facts))
+        (number < early_turns, sum(stated(answer, *(fact.phrases for fact in facts))) / len(facts))
         for number, (answer, facts) in enumerate(zip(answers, facts_by_turn, strict=True))
         if facts
     ]
@@ -137,10 +137,6 @@ def token_series(responses: Sequence[Response]) -> tuple[list[float] | None, tup
 
 def _sum(counts: Sequence[float]) -> float:
     return reduce(add, counts, 0.0)
-
-
-def _share(answer: str, facts: tuple[Fact, ...]) -> float:
-    return sum(stated(answer, *(fact.phrases for fact in facts))) / len(facts)
 
 
 def _mean(values: list[float]) -> float | None:

@@ -136,6 +136,15 @@ class TurnIndex:
             firsts=self._firsts,
         )
 
+    def ranked_turns(self, items: Sequence[RetrievedItem]) -> tuple[str, ...]:
+        """Return the ordinals of retrieved turns, best first, each once.
+
+        A session counts as its turns in their order, so that returning whole sessions gains nothing. An unknown source
+        takes one rank.
+        """
+        sources = self.retrieved(items).sources
+        return tuple(dict.fromkeys(turn for source in sources for turn in self.turns_of(source) or (source,)))
+
     def firsts_of(self, ordinals: Iterable[str]) -> tuple[str, ...]:
         """Return ordinals with the first copy in place of each session or turn that is listed again, each once."""
         return tuple(dict.fromkeys(self._firsts.get(each, each) for each in ordinals))

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from memeval.grading.base import CORRECTED, first_failure, only, row
-from memeval.judging.base import Case, Judge
+from memeval.grading.base import CORRECTED, failed, first_failure, only, question_of, row
+from memeval.judging.base import Case, Judge, Ruling
 from memeval.keys import ItemKey
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Response
@@ -24,8 +24,7 @@ class Judged:
         response = only(item, responses, self.name)
         if first_failure(responses) is not None:
             return ()
-        question = next(ask.question for ask in scenario.questions() if ask.question_id == item.question_ids[0])
-        return (Case(item.item_id, question, response.answer, item.key, scenario),)
+        return (Case(item.item_id, question_of(item, scenario), response.answer, item.key, scenario),)
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`.
@@ -36,19 +35,8 @@ class Judged:
         metrics = self.metrics(item, scenario, responses[0])
         answerable = not item.key.unanswerable
         if failure := first_failure(responses):
-            state, reason = failure
-            verdict = False if state is GradeState.EMPTY else None
-            alternates = self.alternates(item, verdict)
-            return row(
-                item,
-                self.name,
-                state,
-                verdict=verdict,
-                reason=reason,
-                answerable=answerable,
-                alternates=alternates,
-                metrics=metrics,
-            )
+            alternates = self.alternates(item, False if failure[0] is GradeState.EMPTY else None)
+            return failed(item, self.name, failure, answerable=answerable, alternates=alternates, metrics=metrics)
         (case,) = cases
         ruling = judge.rule(case)
         return row(
@@ -71,6 +59,19 @@ class Judged:
     def alternates(self, item: ItemKey, verdict: bool | None) -> Mapping[str, bool | None]:
         """Return the verdicts under other rules of the benchmark; see :class:`Grade`."""
         return {}
+
+
+def flags_of(rulings: Sequence[Ruling]) -> tuple[Flag, ...]:
+    return tuple(flag for flag in Flag if any(flag in ruling.flags for ruling in rulings))
+
+
+def undecided(item: ItemKey, grader: str, rulings: Sequence[Ruling], **rest: object) -> Grade | None:
+    """Return the grade of an item on a part of which the judge gives no verdict; ``None`` if it gives all."""
+    ruling = next((each for each in rulings if each.verdict is None), None)
+    if ruling is None:
+        return None
+    said = {"reason": ruling.reason, "flags": flags_of(rulings), "judgment_key": ruling.judgment_key}
+    return row(item, grader, ruling.state, verdict=None, **said, **rest)
 
 
 MOST_FALSE_HEDGES = 0.5

@@ -6,7 +6,7 @@ The formulas are those of :mod:`memeval.grading.evidence`; precision is over the
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from memeval.grading.base import RuleGrader, first_failure, only, row
+from memeval.grading.base import Graded, ResponseGrader, RuleGrader, first_failure, row
 from memeval.grading.evidence import measures
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey, RecallKey
@@ -159,27 +159,25 @@ class Hits:
         return count
 
 
-class Recalled(RuleGrader):
+class Recalled(ResponseGrader):
     """Grades the hits of a search of a bank, without a judge."""
 
     name = "recall@1"
+    grades_blank = False
 
     def __init__(self) -> None:
         self._indexes = TextIndexes()
 
-    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one search; see :class:`memeval.grading.base.Grader`.
+    def graded(self, item: ItemKey, scenario: Scenario, response: Response) -> Graded:
+        """Grade one search.
 
         The credit is nDCG at the requested number of items; it is 0 if a hit has another bank, tag or time than
         requested. A search without relevant texts gets 1 if it returns nothing, else 0. Raises ``ValueError``: the item
         is not a search with an expected result.
         """
-        response, key = only(item, responses, self.name), item.key
+        key = item.key
         if not isinstance(key, RecallKey) or not key.graded or not (key.absent or item.evidence):
             raise ValueError(f"{item.item_id}: {self.name} grades only searches with an expected result")
-        if failure := first_failure(responses):
-            state, reason = failure
-            return row(item, self.name, state, verdict=None, reason=reason, answerable=False)
         index = self._indexes.of(scenario)
         asked = index.asked[item.question_ids[0]]
         hits = Hits(index, asked, key, response.items or ())
@@ -190,15 +188,10 @@ class Recalled(RuleGrader):
             (Flag.OTHER_BANK, f"{other_bank} of {len(hits.names)} hits are of another bank.", other_bank),
         ]
         sentences = [sentence for _, sentence, count in violations if count]
-        return row(
-            item,
-            self.name,
-            GradeState.GRADED,
-            verdict=None,
-            credit=0.0 if sentences else credit,
+        return Graded(
             reason=" ".join([*sentences, reason]),
+            credit=0.0 if sentences else credit,
             flags=tuple(flag for flag, _, count in violations if count),
-            answerable=False,
             metrics={
                 **metrics,
                 "filter_leak_rate": None if leaks is None else leaks / len(hits.names) if hits.names else 0.0,

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from memeval.grading.base import first_failure, only, row
+from memeval.grading.base import failed, first_failure, only, row
+from memeval.grading.judged import flags_of
 from memeval.judging.base import Case, Judge, Ruling
 from memeval.keys import ItemKey, ReflectKey
 from memeval.records.grade import Flag, Grade, GradeState
@@ -45,15 +46,15 @@ class Reflected:
         """
         cases = self.cases(item, scenario, responses)
         if failure := first_failure(responses):
-            state, reason = failure
-            blank = state is GradeState.EMPTY
-            metrics = {"completeness": 0.0, "hallucination": 0.0} if blank else {}
-            return row(item, self.name, state, verdict=False if blank else None, reason=reason, metrics=metrics)
+            blank = failure[0] is GradeState.EMPTY
+            return failed(
+                item, self.name, failure, metrics={"completeness": 0.0, "hallucination": 0.0} if blank else {}
+            )
         rulings = [judge.rule(case) for case in cases]
         points = [ruling for case, ruling in zip(cases, rulings, strict=True) if _is_point(case)]
         claims = [ruling for case, ruling in zip(cases, rulings, strict=True) if not _is_point(case)]
         decided = _deciding(rulings)
-        flags = tuple(flag for flag in Flag if any(flag in ruling.flags for ruling in rulings))
+        flags = flags_of(rulings)
         stated = sum(ruling.verdict is True for ruling in points)
         made = sum(ruling.verdict is False for ruling in claims)
         graded, dumped = decided.state is GradeState.GRADED, Flag.CONTEXT_DUMP in flags

@@ -35,14 +35,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from memeval.grading.base import RuleGrader, first_failure, only, row
-from memeval.grading.evidence import TurnIndex, index_of
-from memeval.judging.base import Judge
+from memeval.grading.base import Graded, ResponseGrader
+from memeval.grading.evidence import index_of
 from memeval.judging.text import normal, words
 from memeval.keys import ItemKey, StoreKey
-from memeval.records.grade import Grade, GradeState
-from memeval.records.response import Response, RetrievedItem
-from memeval.records.scenario import Scenario, dated_line
+from memeval.records.response import Response
+from memeval.records.scenario import Scenario
 
 T = TypeVar("T")
 
@@ -136,28 +134,19 @@ class Claims:
         return self.current + self.stale + self.invented
 
 
-class SelectedFacts(RuleGrader):
+class SelectedFacts(ResponseGrader):
     """Grades the content of a system's store at the end of a history, without a judge.
 
     The credit of an item is its selection: current facts, and not the former ones beside them.
     """
 
     name = "selected-facts@1"
+    grades_blank = False
 
-    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
-
-        Raises ``TypeError``: the item's key is not a store key. Raises ``ValueError``: the item is not one question
-        with one response.
-        """
-        response = only(item, responses, self.name)
+    def graded(self, item: ItemKey, scenario: Scenario, response: Response) -> Graded:
         if not isinstance(item.key, StoreKey):
             raise TypeError(f"{self.name} does not grade keys of kind {item.key.kind!r}")
-        if failure := first_failure(responses):
-            state, reason = failure
-            return row(item, self.name, state, verdict=None, reason=reason, answerable=False)
-        history = index_of(scenario)
-        memories = [_text(history, memory) for memory in response.items or ()]
+        memories = list(map(index_of(scenario).text_of, response.items or ()))
         claims = claimed(item.key, memories)
         metrics = measures(item.key, claims)
         kept = f"{claims.current} of {len(item.key.current)} facts that hold are kept"
@@ -165,16 +154,7 @@ class SelectedFacts(RuleGrader):
         reason = f"{kept}, and {wrong}." if memories else "The store is empty."
         if not claims.whole:
             reason += f" Only its first {LONGEST:,} characters were read."
-        return row(
-            item,
-            self.name,
-            GradeState.GRADED,
-            verdict=None,
-            credit=metrics[HEADLINE],
-            reason=reason,
-            answerable=False,
-            metrics=metrics,
-        )
+        return Graded(reason, metrics[HEADLINE], metrics)
 
 
 def claimed(key: StoreKey, memories: Sequence[str]) -> Claims:
@@ -184,7 +164,8 @@ def claimed(key: StoreKey, memories: Sequence[str]) -> Claims:
     left = LONGEST
     for memory in memories:
         sentences = []
-        for sentence in _sentences(memory):
+        parts = _SENTENCE.split(memory[:LONGEST])
+        for sentence in (normal(each[start : start + LONG]) for each in parts for start in range(0, len(each), LONG)):
             left -= len(sentence) + 1
             if left < 0:
                 break
@@ -227,11 +208,6 @@ def _values(key: StoreKey) -> Iterator[tuple[str, _StoredValue]]:
                     yield phrase, _StoredValue(number, order, index, in_history)
 
 
-def _sentences(memory: str) -> Iterator[str]:
-    for sentence in _SENTENCE.split(memory[:LONGEST]):
-        yield from (normal(sentence[start : start + LONG]) for start in range(0, len(sentence), LONG))
-
-
 def _claims(mentions: Mentions[_StoredValue], sentences: Sequence[str]) -> Iterator[_StoredValue]:
     sentence_words = [words(sentence) for sentence in sentences]
     stated = [mentions.among(each) for each in sentence_words]
@@ -266,10 +242,3 @@ def _past(mentions: Mentions[_StoredValue], sentence: str) -> set[_StoredValue]:
         elif found := _PAST.search(clause):
             past |= mentions.among(words(clause[found.end() :]))
     return past
-
-
-def _text(history: TurnIndex, memory: RetrievedItem) -> str:
-    if memory.turn_id is None:
-        return memory.text or ""
-    session, turn = history.turns[memory.turn_id]
-    return dated_line(session, turn) if memory.dated else turn.content

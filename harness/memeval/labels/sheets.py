@@ -9,6 +9,7 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.claims.copies import Copies
 from memeval.claims.regrading import Sessions, matched_rows
 from memeval.claims.store import read_sources
+from memeval.grading.base import question_of
 from memeval.judging.base import Case
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey, ReferenceKey
@@ -57,7 +58,7 @@ def reading_sheet(rows: Sequence[SampleRow], answers: PublishedAnswers, benchmar
             )
         key = keys[row.item_id]
         scenario = session.scenarios[key.scenario_id]
-        question = next(ask.question for ask in scenario.questions() if ask.question_id == key.question_ids[0])
+        question = question_of(key, scenario)
         yield {
             "label_id": row.label_id,
             "question": question,
@@ -122,7 +123,7 @@ def _verdicts(
         if not isinstance(key.key, ReferenceKey) or key.key.is_rubric:
             continue
         scenario = session.scenarios[key.scenario_id]
-        question = next(ask.question for ask in scenario.questions() if ask.question_id == key.question_ids[0])
+        question = question_of(key, scenario)
         found[item, trial] = rules.rule(Case(item, question, text, key.key, scenario)).verdict is True
     return found
 

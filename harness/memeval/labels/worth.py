@@ -66,7 +66,7 @@ def report(
 ) -> LabelReport:
     final = final_labels(readings)
     labelled = _weighted(sample, [(row, final[row.label_id]) for row in rows if row.label_id in final])
-    verdicts: dict[str, Verdict] = {sample.judge: _rules, JUDGE: _judge}
+    verdicts: dict[str, Verdict] = {sample.judge: lambda row: row.rules, JUDGE: lambda row: row.judge}
     errors = tuple(
         _errors(grader, name, part, labelled, verdict)
         for grader, verdict in verdicts.items()
@@ -74,7 +74,10 @@ def report(
     )
     by_file = _by(labelled, lambda row: row.file)
     graders = {name: _Evidence(verdict, labelled) for name, verdict in verdicts.items()}
-    graders |= {each.judge: _Evidence(_accepted(each), _untuned(labelled, each)) for each in versions}
+    graders |= {
+        each.judge: _Evidence(_accepted(each), [row for row in labelled if row[0].cluster not in each.tuned_on])
+        for each in versions
+    }
     systems = sorted(
         (_system(files[name], members, graders) for name, members in by_file.items()),
         key=lambda each: -each.right.value,
@@ -128,15 +131,14 @@ def _accepted(verdicts: RulesVerdicts) -> Verdict:
     return lambda row: row.label_id in accepted
 
 
-def _untuned(labelled: Sequence[Labelled], verdicts: RulesVerdicts) -> list[Labelled]:
-    return [each for each in labelled if each[0].cluster not in verdicts.tuned_on]
-
-
 def _comparison(
     sample: LabelSample, labelled: Sequence[Labelled], verdicts: tuple[RulesVerdicts, ...]
 ) -> RulesComparison:
     tuned_on = verdicts[0].tuned_on
-    graders: dict[str, Verdict] = {sample.judge: _rules, **{each.judge: _accepted(each) for each in verdicts}}
+    graders: dict[str, Verdict] = {
+        sample.judge: lambda row: row.rules,
+        **{each.judge: _accepted(each) for each in verdicts},
+    }
     halves = [
         [each for each in labelled if (each[0].cluster in tuned_on) is tuned]  # each half is a sample of its own
         for tuned in (True, False)
@@ -171,14 +173,6 @@ def _weighted(sample: LabelSample, labelled: Sequence[Labelled]) -> list[Labelle
 
 def _stratum(row: SampleRow) -> tuple[str, str, bool, bool]:
     return row.file, row.category, row.judge, row.rules
-
-
-def _rules(row: SampleRow) -> bool:
-    return row.rules
-
-
-def _judge(row: SampleRow) -> bool:
-    return row.judge
 
 
 def _by(labelled: Iterable[Labelled], part: Callable[[SampleRow], str]) -> dict[str, list[Labelled]]:

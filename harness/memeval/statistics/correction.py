@@ -52,16 +52,14 @@ def sampled_share(strata: Sequence[DrawnRows]) -> SampledShare | None:
     if not drawn:
         return None
     below = math.fsum(each.rows / len(each.counted) * sum(each.counted) for each in known)
-    above = math.fsum(each.rows / len(each.counted) * _hits(each) for each in known)
+    above = math.fsum(
+        each.rows / len(each.counted) * sum(map(all, zip(each.hits, each.counted, strict=True))) for each in known
+    )
     share = min(1.0, above / below)
     variance = math.fsum(_variance(each, share) for each in known) / below**2
     effective = min(drawn, share * (1 - share) / variance) if variance > 0 else float(drawn)
     low, high = wilson(min(effective, share * effective), effective)
     return SampledShare(Estimate(share, low, high), drawn, effective)
-
-
-def _hits(stratum: DrawnRows) -> int:
-    return sum(hit and counted for hit, counted in zip(stratum.hits, stratum.counted, strict=True))
 
 
 def _variance(stratum: DrawnRows, share: float) -> float:

@@ -149,13 +149,20 @@ def detectable(clustering: Clustering, differs: Disagreement) -> float | None:
 def _detectable(clustering: Clustering, differs: Disagreement) -> float | None:
     if clustering.clusters < LEAST_CLUSTERS:
         return None
-    is_found = _simulated if effective_clusters(clustering, differs) <= ALL_PATTERNS + TOLERANCE else _approximated
+    effective = effective_clusters(clustering, differs)
+
+    def is_found(difference: float) -> bool:
+        if effective <= ALL_PATTERNS + TOLERANCE:
+            return simulated_power(clustering, differs, difference) >= POWER
+        degrees = max(1, int(effective + TOLERANCE) - 1)
+        return _standard_errors(clustering, differs, difference) >= _needed(degrees)
+
     low, high = 0, round(1 / STEP)
-    if not is_found(clustering, differs, 1.0):
+    if not is_found(1.0):
         return None
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if is_found(clustering, differs, middle * STEP) else (middle, high)
+        low, high = (low, middle) if is_found(middle * STEP) else (middle, high)
     return round(high * STEP, 3)
 
 
@@ -204,16 +211,6 @@ def _chi(degrees: int) -> tuple[Array, Array]:
 
 def _normal(values: Array) -> Array:
     return np.array([math.erfc(-value / math.sqrt(2)) / 2 for value in values.tolist()])
-
-
-def _simulated(clustering: Clustering, differs: Disagreement, difference: float) -> bool:
-    return simulated_power(clustering, differs, difference) >= POWER
-
-
-def _approximated(clustering: Clustering, differs: Disagreement, difference: float) -> bool:
-    return _standard_errors(clustering, differs, difference) >= _needed(
-        max(1, int(effective_clusters(clustering, differs) + TOLERANCE) - 1)
-    )
 
 
 def _standard_errors(clustering: Clustering, differs: Disagreement, difference: float) -> float:

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memeval.benchmarks.base import largest_remainders
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
-from memeval.benchmarks.longmemeval.benchmark import INCREMENT, MULTIPLIER, allocations, sampled, shuffled
+from memeval.benchmarks.longmemeval.benchmark import INCREMENT, MULTIPLIER, sampled, shuffled
 from memeval.benchmarks.longmemeval.grading import LongMemEvalRetrieval
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
 from memeval.benchmarks.session import BenchmarkSession
@@ -208,7 +209,7 @@ def test_samples_and_their_signatures_are_the_reference_ones(size: int, seed: in
 
 @pytest.mark.parametrize("size", SHARES)
 def test_the_real_types_have_the_reference_shares(size: int) -> None:
-    assert list(allocations({kind: COUNTS[kind][0] for kind in sorted(COUNTS)}, size).values()) == SHARES[size]
+    assert list(largest_remainders({kind: COUNTS[kind][0] for kind in sorted(COUNTS)}, size).values()) == SHARES[size]
 
 
 @pytest.mark.parametrize("size", [-1, 0, 10, 11])

@@ -4,7 +4,7 @@ import pytest
 
 from memeval.benchmarks import find
 from memeval.benchmarks.operations.generate import PARTS
-from memeval.benchmarks.operations.grading import UNREADABLE, Crashes, reason
+from memeval.benchmarks.operations.grading import CRASHES, UNREADABLE, reason
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.judging.rules import RulesJudge
 from memeval.records.errors import BadInput
@@ -27,7 +27,7 @@ def answered(answer: str) -> tuple[bool | None, str]:
     opened = session()
     key = opened.keys[0]
     response = reply(key, answer, outcome=Outcome.OK)
-    grade = Crashes().grade(key, opened.scenarios[key.scenario_id], [response], RulesJudge())
+    grade = CRASHES.grade(key, opened.scenarios[key.scenario_id], [response], RulesJudge())
     return grade.verdict, grade.reason or ""
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memeval.benchmarks.operations.benchmark import OperationsBenchmark
 from memeval.benchmarks.operations.generate import generate
 from memeval.benchmarks.operations.use import APART, CHANGES, FRESHNESS, GROWTH
-from memeval.benchmarks.operations.use_grading import Fresh, Grown, UsersApart, exponent
+from memeval.benchmarks.operations.use_grading import FRESH, GROWN, USERS_APART, exponent
 from memeval.grading.base import Grader
 from memeval.records.base import Record
 from memeval.records.grade import Grade, GradeState
@@ -50,13 +50,13 @@ def test_the_trials_of_a_protocol_are_those_of_the_catalogue_and_follow_from_the
 @pytest.mark.parametrize(
     ("grader", "protocol", "seen", "passes", "said"),
     [
-        (Fresh(), FRESHNESS, fresh(), True, "20 of 20 changes showed at once"),
-        (Fresh(), FRESHNESS, fresh(at_once=19, lags=(0.2,)), False, "1 later"),
-        (Fresh(), FRESHNESS, fresh(acknowledged=0, at_once=0, opened=False, error="locked"), False, "refused: locked"),
-        (UsersApart(), APART, separate(), True, "with a bank for each user"),
-        (UsersApart(), APART, separate(lost=1), False, "1 lost"),
-        (UsersApart(), APART, separate(acknowledged=7), False, "7 of 8 texts were acknowledged"),
-        (UsersApart(), APART, separate(foreign_searches=3, banks=False), False, "with the name of the user"),
+        (FRESH, FRESHNESS, fresh(), True, "20 of 20 changes showed at once"),
+        (FRESH, FRESHNESS, fresh(at_once=19, lags=(0.2,)), False, "1 later"),
+        (FRESH, FRESHNESS, fresh(acknowledged=0, at_once=0, opened=False, error="locked"), False, "refused: locked"),
+        (USERS_APART, APART, separate(), True, "with a bank for each user"),
+        (USERS_APART, APART, separate(lost=1), False, "1 lost"),
+        (USERS_APART, APART, separate(acknowledged=7), False, "7 of 8 texts were acknowledged"),
+        (USERS_APART, APART, separate(foreign_searches=3, banks=False), False, "with the name of the user"),
     ],
 )
 def test_a_trial_passes_only_without_any_fault_and_says_what_it_saw(
@@ -67,17 +67,17 @@ def test_a_trial_passes_only_without_any_fault_and_says_what_it_saw(
 
 
 def test_a_lag_of_a_change_that_never_shows_is_absent_and_not_zero() -> None:
-    metrics = graded(Fresh(), FRESHNESS, fresh(at_once=10, lags=(1.0,) * 8, never=2).to_json()).metrics
+    metrics = graded(FRESH, FRESHNESS, fresh(at_once=10, lags=(1.0,) * 8, never=2).to_json()).metrics
     assert (metrics["lag_p50"], metrics["lag_p95"], metrics["never"]) == (0.0, None, 0.1)
 
 
 @pytest.mark.parametrize("answer", ["", "{}", "not JSON", '{"acknowledged": "20"}'])
 def test_an_answer_that_is_no_observation_is_wrong(answer: str) -> None:
-    assert graded(Fresh(), FRESHNESS, answer).verdict is False
+    assert graded(FRESH, FRESHNESS, answer).verdict is False
 
 
 def test_a_trial_that_could_not_be_made_has_no_verdict() -> None:
-    assert graded(Grown(), GROWTH, "", Outcome.ADAPTER_ERROR).state is GradeState.ADAPTER_ERROR
+    assert graded(GROWN, GROWTH, "", Outcome.ADAPTER_ERROR).state is GradeState.ADAPTER_ERROR
 
 
 def point(size: int, seconds: float) -> Point:
@@ -89,7 +89,7 @@ def test_growth_is_given_as_ratios_to_sqlite_at_the_largest_size() -> None:
     seen = GrowthObservation(
         points=(point(10, 0.2), point(100, 2.0)), control=(point(10, 0.1), point(100, 0.1)), stopped=None
     )
-    metrics = graded(Grown(), GROWTH, seen.to_json()).metrics
+    metrics = graded(GROWN, GROWTH, seen.to_json()).metrics
     assert metrics["write_ratio"] == metrics["search_ratio"] == pytest.approx(20)
     assert metrics["write_exponent"] == pytest.approx(1) and metrics["memory_each"] == pytest.approx(1000)
 

@@ -1,18 +1,15 @@
 """Makes scenarios, which systems see, and answer keys, which they do not, from the files of chats."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
-from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.base import LoadedDataset
 from memeval.benchmarks.beam.keys import BeamKey
 from memeval.benchmarks.beam.released import BeamQuestion, BeamSession, ChatFiles, digest_of_chats, released
 from memeval.keys import ItemKey
 from memeval.records.benchmark import Erratum, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Scenario
-
-KEPT_OPEN = 2
-"""Number of cached scenarios. Few, because a history has up to ten million tokens."""
 
 
 class Conversation:
@@ -61,28 +58,22 @@ def item_id(chat: str, question: BeamQuestion) -> str:
     return f"{chat}:{question.ability}:{question.number}"
 
 
-class BeamDataset(Dataset):
-    """The chats of one size, each a scenario with all its questions, loaded on demand."""
+class BeamDataset(LoadedDataset):
+    """The chats of one size, each a scenario with all its questions. A history has up to ten million tokens."""
 
     def __init__(self, size: str, chats: Sequence[ChatFiles]) -> None:
         self._chats = {each.name: each for each in chats}
         self.digest = digest_of_chats({each.name: each.objects for each in chats})
         self.parameters = {}
         self.released = released(size, chats)
-        self._opened = lru_cache(maxsize=KEPT_OPEN)(lambda name: Conversation(self._chats[name]))
-        self._cached = lru_cache(maxsize=KEPT_OPEN)(self._scenario)
+        self._opened = lru_cache(maxsize=self.kept)(lambda name: Conversation(self._chats[name]))
 
-    def scenarios(self) -> Iterator[Scenario]:
-        return map(self.scenario, self._chats)
+    @property
+    def names(self) -> Mapping[str, ChatFiles]:
+        return self._chats
 
-    def answer_keys(self) -> Iterator[ItemKey]:
-        return (key for keys in self._keys.values() for key in keys)
-
-    def scenario(self, scenario_id: str) -> Scenario:
-        return self._cached(scenario_id)
-
-    def scenario_ids(self) -> Iterator[str]:
-        return iter(self._chats)
+    def load(self, scenario_id: str) -> Scenario:
+        return self._opened(scenario_id).scenario(self._chats[scenario_id].asked())
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
         """Return the ordinals of a chat's sessions (``batch 1``) and messages (``17``).
@@ -113,21 +104,17 @@ class BeamDataset(Dataset):
             remedy="Fix the entry, or use the action 'exclude'.",
         )
 
-    @cached_property
-    def _keys(self) -> dict[str, tuple[ItemKey, ...]]:
-        return {name: tuple(self._keys_of(name)) for name in self._chats}
-
-    def _keys_of(self, name: str) -> Iterator[ItemKey]:
-        conversation = self._opened(name)
-        for question in self._chats[name].asked():
-            item = item_id(name, question)
+    def keys_of(self, scenario_id: str) -> Iterator[ItemKey]:
+        conversation = self._opened(scenario_id)
+        for question in self._chats[scenario_id].asked():
+            item = item_id(scenario_id, question)
             turns = conversation.located(question.evidence, item)
             yield ItemKey(
                 item_id=item,
-                scenario_id=name,
+                scenario_id=scenario_id,
                 question_ids=(item,),
                 category=question.ability.value,
-                cluster=name,
+                cluster=scenario_id,
                 slices={
                     "difficulty": question.difficulty or "not named",
                     "evidence": "none" if not turns else "one message" if len(turns) == 1 else "several messages",
@@ -140,9 +127,6 @@ class BeamDataset(Dataset):
                     evidence_turns=turns,
                 ),
             )
-
-    def _scenario(self, name: str) -> Scenario:
-        return self._opened(name).scenario(self._chats[name].asked())
 
 
 def _reordered(rubric: Sequence[str], given: tuple[str, ...]) -> tuple[str, ...]:

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 
 from memeval.benchmarks.beam.keys import Ability, Asked, BeamKey, NuggetKey
-from memeval.grading.base import Grader, RuleGrader, first_failure, only, row
+from memeval.grading.base import UNNAMED, Graded, Grader, ResponseGrader, first_failure, only, row
 from memeval.grading.evidence import TurnIndex, index_of, measures
+from memeval.grading.judged import flags_of, undecided
 from memeval.judging.base import Case, Judge
 from memeval.keys import AnswerKey, ItemKey
-from memeval.records.grade import Flag, Grade, GradeState
+from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Scenario
 from memeval.statistics.agreement import kendall_tau
@@ -21,7 +22,7 @@ DEPTHS_IN_TOKENS = (500, 2000)
 HEADLINE = "recall@10"
 
 
-class BeamRetrieval(RuleGrader):
+class BeamRetrieval(ResponseGrader):
     """Grades which messages with the evidence are among the first retrieved ones, without a judge.
 
     A session that a system returns counts as its messages, in order: each takes a rank.
@@ -29,38 +30,20 @@ class BeamRetrieval(RuleGrader):
 
     name = "beam-retrieval@1"
 
-    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        response, relevant = only(item, responses, self.name), set(item.key_as(BeamKey, self.name).evidence_turns)
-        if response.outcome.is_error and (failure := first_failure(responses)):
-            return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
+    def graded(self, item: ItemKey, scenario: Scenario, response: Response) -> Graded:
+        relevant = set(item.key_as(BeamKey, self.name).evidence_turns)
         history = index_of(scenario)
-        ranking = messages_of(history, response.items or ())
-        found = measures(ranking, relevant, DEPTHS)
+        found = measures(history.ranked_turns(response.items or ()), relevant, DEPTHS)
         metrics: dict[str, float | None] = {name: found[name] for name in found if name.startswith("recall")}
         metrics |= {"mrr": found["mrr"], "context_tokens": response.context_tokens}
         for tokens in DEPTHS_IN_TOKENS:
-            early = relevant.intersection(messages_of(history, within(history, response.items or (), tokens)))
+            early = relevant.intersection(history.ranked_turns(within(history, response.items or (), tokens)))
             metrics[f"recall_{tokens}_tokens"] = len(early) / len(relevant)
             metrics[f"recall_all_{tokens}_tokens"] = float(len(early) == len(relevant))
         reason = (
             f"{round(found[HEADLINE] * len(relevant))} of {len(relevant)} messages of evidence are among the first 10."
         )
-        return row(
-            item,
-            self.name,
-            GradeState.GRADED,
-            verdict=None,
-            credit=found[HEADLINE],
-            reason="The system does not say what it retrieved." if response.items is None else reason,
-            answerable=False,
-            metrics=metrics,
-        )
-
-
-def messages_of(history: TurnIndex, items: Sequence[RetrievedItem]) -> tuple[str, ...]:
-    """Return the ordinals of retrieved messages, best first, each once; an unknown source stays and takes a rank."""
-    sources = history.retrieved(items).sources
-    return tuple(dict.fromkeys(turn for source in sources for turn in history.turns_of(source) or (source,)))
+        return Graded(UNNAMED if response.items is None else reason, found[HEADLINE], metrics)
 
 
 def within(history: TurnIndex, items: Sequence[RetrievedItem], tokens: int) -> Sequence[RetrievedItem]:
@@ -111,20 +94,9 @@ class BeamNuggets:
         if failure and failure[0] is not GradeState.EMPTY:
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
         rulings = [judge.rule(case) for case in self.cases(item, scenario, responses)]
-        flags = tuple(flag for flag in Flag if any(flag in ruling.flags for ruling in rulings))
         nuggets, others = rulings[: 2 * len(key.rubric)], rulings[2 * len(key.rubric) :]
-        decisive = next((ruling for ruling in nuggets if ruling.verdict is None), None)
-        if decisive is not None:
-            return row(
-                item,
-                self.name,
-                decisive.state,
-                verdict=None,
-                reason=decisive.reason,
-                flags=flags,
-                answerable=False,
-                judgment_key=decisive.judgment_key,
-            )
+        if grade := undecided(item, self.name, nuggets, answerable=False):
+            return grade.model_copy(update={"flags": flags_of(rulings)})
         met = [bool(ruling.verdict) for ruling in nuggets] or [False, False] * len(key.rubric)
         scores = [1.0 if whole else 0.5 * part for whole, part in zip(met[::2], met[1::2], strict=True)]
         answer, order = "" if failure else responses[0].answer, None
@@ -143,7 +115,7 @@ class BeamNuggets:
             verdict=None,
             credit=mean(scores),
             reason=reason,
-            flags=flags,
+            flags=flags_of(rulings),
             answerable=False,
             metrics=scales(scores, order, others[-1].verdict if others else False),
             judgment_key=decisive.judgment_key if decisive else None,

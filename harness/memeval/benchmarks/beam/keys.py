@@ -50,7 +50,6 @@ class NuggetKey(ReferenceKey):
     unread_is_wrong = False
 
     kind: Literal["beam-nugget"] = "beam-nugget"
-    """Type of the key."""
     criterion: str
     """The sentence of the rubric."""
     asked: Asked = Asked.WHOLE
@@ -86,7 +85,6 @@ class BeamKey(ReferenceKey):
     unread_is_wrong = False
 
     kind: Literal["beam"] = "beam"
-    """Type of the key."""
     ability: Ability
     """The ability that it tests."""
     reference: str

@@ -131,12 +131,12 @@ class ChatFiles:
         if git_object(data) != expected:
             raise BadInput("the file changed during the run.", where=file, remedy="Start again.")
         if not data.strip():
-            raise BadInput("the file is empty.", where=file, remedy=_RESTORE)
+            raise _wrong("the file is empty.", file)
         try:
             return from_json(data, allow_inf_nan=False)
         except ValueError as error:
             problem = "the file is truncated" if "EOF" in str(error) else "not valid JSON"
-            raise BadInput(f"{problem} ({error}).", where=file, remedy=_RESTORE) from None
+            raise _wrong(f"{problem} ({error}).", file) from None
 
 
 def folder_of(size: str, path: Path | None) -> Path | None:
@@ -211,10 +211,11 @@ def _sessions(data: Any, where: Path) -> Iterator[BeamSession]:
         for message in (each for turn in batch.turns for each in turn):
             day = _day(message.time_anchor, label, where) or day
             if day is None:
-                raise BadInput(f"{label} has no date: no 'time_anchor' is before it.", where=where, remedy=_RESTORE)
+                raise _wrong(f"{label} has no date: no 'time_anchor' is before it.", where)
             if message.id != expected:
-                problem = f"{label}: the id of a message is {message.id}, expected {expected}. Ids must not restart."
-                raise BadInput(problem, where=where, remedy=_RESTORE)
+                raise _wrong(
+                    f"{label}: the id of a message is {message.id}, expected {expected}. Ids must not restart.", where
+                )
             expected += 1
             if not parts or parts[-1][0] != day:
                 parts.append((day, []))
@@ -227,12 +228,12 @@ def _sessions(data: Any, where: Path) -> Iterator[BeamSession]:
 def _batches(data: Any, where: Path) -> Iterator[tuple[str, _Batch]]:
     """Yield the batches with their names. The longest chats are a list of plans, each an object with one list."""
     if not isinstance(data, list):
-        raise BadInput("expected a list of batches.", where=where, remedy=_RESTORE)
+        raise _wrong("expected a list of batches.", where)
     plans = [each for each in data if isinstance(each, dict) and len(each) == 1]
     if not plans:
         yield from _numbered("", data, where)
     elif len(plans) < len(data):
-        raise BadInput("expected only plans or only batches, found both.", where=where, remedy=_RESTORE)
+        raise _wrong("expected only plans or only batches, found both.", where)
     for plan in plans:
         ((name, batches),) = plan.items()
         yield from _numbered(f"{name[:64]}, ", batches, where)
@@ -247,10 +248,11 @@ def _numbered(plan: str, batches: Any, where: Path) -> Iterator[tuple[str, _Batc
 def _unmarked(message: _Message, label: str, where: Path) -> str:
     text = _MARKER.sub("", message.content)
     if _MARK in text:
-        problem = f"{label}: a marker of the author's plan is left in message {message.id}, which gives answers away."
-        raise BadInput(problem, where=where, remedy=_RESTORE)
+        raise _wrong(
+            f"{label}: a marker of the author's plan is left in message {message.id}, which gives answers away.", where
+        )
     if not text.strip():
-        raise BadInput(f"{label}: message {message.id} has no text.", where=where, remedy=_RESTORE)
+        raise _wrong(f"{label}: message {message.id} has no text.", where)
     return text
 
 
@@ -260,29 +262,27 @@ def _day(anchor: str | None, label: str, where: Path) -> date | None:
     try:
         return datetime.strptime(anchor, "%B-%d-%Y").date()
     except ValueError:
-        problem = f"{label}: 'time_anchor' is {anchor[:64]!r}, not a date such as 'March-15-2024'."
-        raise BadInput(problem, where=where, remedy=_RESTORE) from None
+        raise _wrong(f"{label}: 'time_anchor' is {anchor[:64]!r}, not a date such as 'March-15-2024'.", where) from None
 
 
 def _asked(data: Any, where: Path) -> Iterator[BeamQuestion]:
     names = {ability.value.replace("-", "_"): ability for ability in Ability}
     if not isinstance(data, dict) or data.keys() != names.keys():
-        raise BadInput("expected an object with the ten abilities of BEAM.", where=where, remedy=_RESTORE)
+        raise _wrong("expected an object with the ten abilities of BEAM.", where)
     for name, ability in names.items():
         if not isinstance(data[name], list):
-            raise BadInput(f"{name}: expected a list of questions.", where=where, remedy=_RESTORE)
+            raise _wrong(f"{name}: expected a list of questions.", where)
         for number, raw in enumerate(data[name], 1):
             yield _question(ability, number, raw, f"{name}, question {number}", where)
 
 
 def _question(ability: Ability, number: int, raw: Any, label: str, where: Path) -> BeamQuestion:
     if not isinstance(raw, dict):
-        raise BadInput(f"{label}: expected an object.", where=where, remedy=_RESTORE)
+        raise _wrong(f"{label}: expected an object.", where)
     found = {key: raw[key] for key in ("question", "difficulty", "rubric") if key in raw}
     references = [raw[key] for key in _REFERENCES if key in raw]
     if len(references) != 1:
-        problem = f"{label}: expected one of {', '.join(_REFERENCES)}, found {len(references)}."
-        raise BadInput(problem, where=where, remedy=_RESTORE)
+        raise _wrong(f"{label}: expected one of {', '.join(_REFERENCES)}, found {len(references)}.", where)
     fitted = _fitted(_Question, found | {"reference": references[0]}, label, where)
     evidence = tuple(dict.fromkeys(_ids(raw.get("source_chat_ids"), label, where)))
     return BeamQuestion(ability, number, fitted.question, fitted.difficulty, fitted.rubric, fitted.reference, evidence)
@@ -296,8 +296,7 @@ def _ids(value: Any, label: str, where: Path) -> Iterator[int]:
         yield value
         return
     if not isinstance(value, dict | list):
-        problem = f"{label}: 'source_chat_ids' has something that is not a whole number."
-        raise BadInput(problem, where=where, remedy=_RESTORE)
+        raise _wrong(f"{label}: 'source_chat_ids' has something that is not a whole number.", where)
     for each in value.values() if isinstance(value, dict) else value:
         yield from _ids(each, label, where)
 
@@ -306,4 +305,8 @@ def _fitted(model: type[R], data: object, label: str, where: Path) -> R:
     try:
         return model.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        raise BadInput(f"{label}: {misfit(model, error)}", where=where, remedy=_RESTORE) from None
+        raise _wrong(f"{label}: {misfit(model, error)}", where) from None
+
+
+def _wrong(problem: str, where: Path) -> BadInput:
+    return BadInput(problem, where=where, remedy=_RESTORE)

@@ -53,7 +53,6 @@ class EvidenceKey(AnswerKey):
     """The evidence of a question, as computed from the timeline."""
 
     kind: Literal["expected-turns"] = "expected-turns"
-    """Type of the key."""
     expected: tuple[StatedValue, ...] = Field(min_length=1)
     """What the evidence consists of. All of it is needed."""
     misleading: tuple[MisleadingValue, ...] = ()

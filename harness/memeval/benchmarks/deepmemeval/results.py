@@ -15,7 +15,6 @@ from pydantic import Field
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.reading import (
     NO_ANSWER,
-    UNKNOWN_VERSION,
     Amount,
     Answer,
     AnswerFile,
@@ -25,15 +24,15 @@ from memeval.benchmarks.formats.reading import (
     ImportedAnswers,
     Name,
     fitted,
+    imported_answers,
     once,
-    slug_of,
 )
 from memeval.benchmarks.formats.writing import file_name, judge_model, require_session, write_json, write_lines
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.grading.base import last_attempts
 from memeval.grading.delta import token_series
 from memeval.keys import DeltaKey, ItemKey
-from memeval.records.imported import Claim, ClaimMetric, Imported
+from memeval.records.imported import Claim, ClaimMetric
 from memeval.records.response import Response
 
 FORMAT = "deepmemeval"
@@ -53,19 +52,13 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     rows = [(where, fitted(_ScenarioRow, value, where)) for where, value in file.rows()]
     once((where, row.scenario_id) for where, row in rows)
     keys = {key.scenario_id: key for key in benchmark_session.dataset.answer_keys()}
-    name = file.system or file.path.stem
-    return ImportedAnswers(
-        system=name,
-        version=UNKNOWN_VERSION,
-        slug=slug_of(name, FORMAT),
-        answers=tuple(answer for _where, row in rows for answer in _answers(row, keys.get(row.scenario_id))),
-        imported=Imported(
-            format=FORMAT,
-            file=file.path.name,
-            digest=file.digest,
-            made_by="DeepMemEval's runner",
-            claims=_claims([row for _where, row in rows], benchmark_session),
-        ),
+    return imported_answers(
+        file,
+        FORMAT,
+        file.system or file.path.stem,
+        (answer for _where, row in rows for answer in _answers(row, keys.get(row.scenario_id))),
+        made_by="DeepMemEval's runner",
+        claims=_claims([row for _where, row in rows], benchmark_session),
     )
 
 

@@ -1,10 +1,9 @@
 """Makes scenarios, which systems see, and answer keys, which they do not, from lists of facts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
-from functools import cached_property, lru_cache
 
-from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.base import LoadedDataset
 from memeval.benchmarks.factconsolidation.keys import FactConsolidationKey
 from memeval.benchmarks.factconsolidation.released import FactFile, FactList, FactQuestion, matched
 from memeval.keys import Fact, ItemKey
@@ -26,7 +25,7 @@ even where they are not true. Reply with the answer only."""
 """What the official prompt demands, in memeval's words; shown with the question where an answer is graded."""
 
 
-class FactConsolidationDataset(Dataset):
+class FactConsolidationDataset(LoadedDataset):
     """Lists of facts, each a scenario with all its questions at the end.
 
     ``answers``: whether questions state the rule by which they are answered.
@@ -37,28 +36,15 @@ class FactConsolidationDataset(Dataset):
         self.parameters = {}
         self._answers = answers
         self._lists = {each.size: each for each in released.lists}
-        self._cached = lru_cache(maxsize=2)(self._open)
 
-    def scenarios(self) -> Iterator[Scenario]:
-        return map(self.scenario, self._lists)
+    @property
+    def names(self) -> Mapping[str, FactList]:
+        return self._lists
 
-    def scenario(self, scenario_id: str) -> Scenario:
-        return self._cached(scenario_id)
-
-    def scenario_ids(self) -> Iterator[str]:
-        return iter(self._lists)
-
-    def answer_keys(self) -> Iterator[ItemKey]:
-        return iter(self._keys)
-
-    @cached_property
-    def _keys(self) -> tuple[ItemKey, ...]:
-        return tuple(
-            _item(each, hops, place, question)
-            for each in self._lists.values()
-            for hops, questions in each.questions.items()
-            for place, question in enumerate(questions)
-        )
+    def keys_of(self, scenario_id: str) -> Iterator[ItemKey]:
+        for hops, questions in self._lists[scenario_id].questions.items():
+            for place, question in enumerate(questions):
+                yield _item(self._lists[scenario_id], hops, place, question)
 
     def corrected(self, key: ItemKey, erratum: Erratum) -> ItemKey:
         """Return a key with the value of another fact as its answer.
@@ -81,19 +67,19 @@ class FactConsolidationDataset(Dataset):
         others = tuple(each for each in values if each != right)
         return key.model_copy(update={"key": old.model_copy(update={"answer": right, "others": others})})
 
-    def _open(self, size: str) -> Scenario:
-        facts = self._lists[size].facts
+    def load(self, scenario_id: str) -> Scenario:
+        facts = self._lists[scenario_id].facts
         sessions = tuple(
             _session(number, facts[start : start + PER_SESSION])
             for number, start in enumerate(range(0, len(facts), PER_SESSION))
         )
         asked_at = _day(len(sessions))
         asks = tuple(
-            self._asked(f"{hops}-{size}:{place}", question.text, asked_at)
-            for hops, questions in self._lists[size].questions.items()
+            self._asked(f"{hops}-{scenario_id}:{place}", question.text, asked_at)
+            for hops, questions in self._lists[scenario_id].questions.items()
             for place, question in enumerate(questions)
         )
-        return Scenario(scenario_id=size, steps=(*sessions, *asks))
+        return Scenario(scenario_id=scenario_id, steps=(*sessions, *asks))
 
     def _asked(self, name: str, text: str, day: str) -> Ask | Task:
         if self._answers:

@@ -8,12 +8,12 @@ import string
 from collections.abc import Sequence
 
 from memeval.benchmarks.factconsolidation.keys import FactConsolidationKey
-from memeval.grading.base import RuleGrader, first_failure, only, row
-from memeval.grading.evidence import TurnIndex, index_of
+from memeval.grading.base import UNNAMED, Graded, ResponseGrader, RuleGrader, failed, first_failure, only, row
+from memeval.grading.evidence import index_of
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
-from memeval.records.response import Response, RetrievedItem
+from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
 DEPTHS = (1, 5, 10, 20)
@@ -28,16 +28,6 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 def normalised(text: str) -> str:
     """Return a text in lower case, without ASCII punctuation and articles, with single spaces."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_UNPUNCTUATED)).split())
-
-
-def ranked_facts(history: TurnIndex, items: Sequence[RetrievedItem]) -> tuple[str, ...]:
-    """Return the retrieved facts by their ordinals, best first, each once.
-
-    A session counts as its facts in their order, so that returning whole sessions gains nothing. An unknown source
-    takes one rank.
-    """
-    sources = history.retrieved(items).sources
-    return tuple(dict.fromkeys(turn for source in sources for turn in history.turns_of(source) or (source,)))
 
 
 def measures(ranking: Sequence[str], newest: str, stale: Sequence[str]) -> dict[str, float | None]:
@@ -55,43 +45,27 @@ def measures(ranking: Sequence[str], newest: str, stale: Sequence[str]) -> dict[
     return found | {"stale_first": float(first_stale < place) if stale else None}
 
 
-class NewestFact(RuleGrader):
+class NewestFact(ResponseGrader):
     """Grades the retrieved facts of a single-hop question, without a judge."""
 
     name = "newest-fact@1"
 
-    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`.
-
-        Raises ``ValueError`` if the item is not one question with one response, or its key names no fact.
-        """
-        response, key = only(item, responses, self.name), item.key_as(FactConsolidationKey, self.name)
+    def graded(self, item: ItemKey, scenario: Scenario, response: Response) -> Graded:
+        key = item.key_as(FactConsolidationKey, self.name)
         if key.newest is None:
             raise ValueError(f"{item.item_id}: {self.name} cannot grade an item whose key names no fact")
-        if response.outcome.is_error and (failure := first_failure(responses)):
-            state, reason = failure
-            return row(item, self.name, state, verdict=None, reason=reason, answerable=False)
-        ranking = ranked_facts(index_of(scenario), response.items or ())
+        ranking = index_of(scenario).ranked_turns(response.items or ())
         found = measures(ranking, key.newest, key.stale)
         credit = found[HEADLINE] or 0.0
         if response.items is None:
-            reason = "The system does not say what it retrieved."
+            reason = UNNAMED
         elif credit:
             reason = "The newest fact is among the first 5, above any older one."
         elif found["stale_first"]:
             reason = "An older fact comes first."
         else:
             reason = "The newest fact is not among the first 5."
-        return row(
-            item,
-            self.name,
-            GradeState.GRADED,
-            verdict=None,
-            credit=credit,
-            reason=reason,
-            answerable=False,
-            metrics={"context_tokens": response.context_tokens, **found},
-        )
+        return Graded(reason, credit, {"context_tokens": response.context_tokens, **found})
 
 
 class FactMatch(RuleGrader):
@@ -102,9 +76,7 @@ class FactMatch(RuleGrader):
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         response, key = only(item, responses, self.name), item.key_as(FactConsolidationKey, self.name)
         if failure := first_failure(responses):
-            state, reason = failure
-            blank = state is GradeState.EMPTY
-            return row(item, self.name, state, verdict=False if blank else None, reason=reason)
+            return failed(item, self.name, failure)
         said, expected = normalised(response.answer), normalised(key.answer.phrases[0])
         right = expected in said
         others = (normalised(each.phrases[0]) for each in key.others)

@@ -11,18 +11,17 @@ from typing import Any
 from memeval.benchmarks.formats.mapped_rows import MappedRow, matches, rows_of
 from memeval.benchmarks.formats.reading import (
     LONGEST_ID,
-    UNKNOWN_VERSION,
     AnswerFile,
     ImportedAnswer,
     ImportedAnswers,
     Lines,
+    imported_answers,
     kind_of,
     once,
     refuse,
-    slug_of,
 )
 from memeval.records.errors import BadInput
-from memeval.records.imported import Claim, Imported
+from memeval.records.imported import Claim
 from memeval.records.mapping import AnswerMapping, Beside
 from memeval.storage import readable
 from memeval.toml import parse_toml
@@ -62,23 +61,18 @@ def read_mapped(file: AnswerFile, mapping: AnswerMapping, format_name: str) -> I
     name = settings.text(mapping.system) or _name_of(file, mapping)
     if mapping.system is not None and settings.text(mapping.system) is None:
         refuse(f"'{mapping.system}' is missing.", file.path, "Try another --format.")
-    name = file.system or name
-    return ImportedAnswers(
-        system=name,
-        version=settings.text(mapping.version) or UNKNOWN_VERSION,
-        slug=slug_of(name, format_name),
-        answers=tuple(_answer(row) for row in rows),
-        imported=Imported(
-            format=format_name,
-            file=file.path.name,
-            digest=file.digest,
-            made_by=mapping.made_by,
-            made_at=settings.text(mapping.made_at),
-            reader=settings.text(mapping.reader),
-            limits=dict(_limits(mapping, settings)),
-            claims=tuple(_claims(mapping, settings, rows)),
-            cost_usd=_cost(mapping, settings),
-        ),
+    return imported_answers(
+        file,
+        format_name,
+        file.system or name,
+        map(_answer, rows),
+        version=settings.text(mapping.version),
+        made_by=mapping.made_by,
+        made_at=settings.text(mapping.made_at),
+        reader=settings.text(mapping.reader),
+        limits=dict(_limits(mapping, settings)),
+        claims=tuple(_claims(mapping, settings, rows)),
+        cost_usd=_cost(mapping, settings),
     )
 
 

@@ -322,3 +322,24 @@ def slug_of(name: str, format_name: str) -> str:
     words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     longest = SLUG_LENGTH - len(format_name) - 1
     return f"{words[:longest].strip('-') or 'unnamed'}-{format_name}"
+
+
+def imported_answers(
+    file: AnswerFile,
+    format_name: str,
+    system: str,
+    answers: Iterable[ImportedAnswer],
+    *,
+    version: str | None = None,
+    column: str | None = None,
+    **origin: Any,
+) -> ImportedAnswers:
+    """Return the answers of a file. ``origin``: further fields of :class:`Imported`."""
+    return ImportedAnswers(
+        system=system,
+        version=version or UNKNOWN_VERSION,
+        slug=slug_of(system, format_name),
+        answers=tuple(answers),
+        imported=Imported(format=format_name, file=file.path.name, digest=file.digest, **origin),
+        column=column,
+    )

@@ -12,18 +12,16 @@ from typing import Any
 from memeval.benchmarks.formats.reading import (
     LONGEST_ID,
     NO_ANSWER,
-    UNKNOWN_VERSION,
     AnswerFile,
     ImportedAnswer,
     ImportedAnswers,
     decoded,
+    imported_answers,
     missing,
     once,
     refuse,
-    slug_of,
 )
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.records.imported import Imported
 from memeval.systems.channel import visible
 
 SUFFIXES = frozenset({".csv", ".tab", ".tsv"})
@@ -122,7 +120,8 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     ``file``: a JSON object, JSON lines, or a table with comma-separated values, whose lists of ids have spaces.
     """
     entries = [
-        (where, _id(question, where), _plain(value)) for where, question, value in _entries(file, benchmark_session)
+        (where, _id(question, where), missing(value) if isinstance(value, int | float) else value)
+        for where, question, value in _entries(file, benchmark_session)
     ]
     if not entries:
         refuse("the file contains no answers.", file.path, _SHAPE)
@@ -130,14 +129,8 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     kinds = {isinstance(value, list) for _where, _question, value in entries if value is not None}
     if len(kinds) > 1:
         refuse("the file has both answers and rankings.", file.path, "Score them in two files.")
-    name = file.system or file.path.stem
-    return ImportedAnswers(
-        system=name,
-        version=UNKNOWN_VERSION,
-        slug=slug_of(name, FORMAT),
-        answers=tuple(_answer(where, question, value) for where, question, value in entries),
-        imported=Imported(format=FORMAT, file=file.path.name, digest=file.digest),
-    )
+    answers = (_answer(where, question, value) for where, question, value in entries)
+    return imported_answers(file, FORMAT, file.system or file.path.stem, answers)
 
 
 def _entries(file: AnswerFile, benchmark_session: BenchmarkSession) -> Iterator[tuple[str, Any, Any]]:
@@ -175,10 +168,6 @@ def _value(row: dict[str, Any], where: str) -> Any:
     if (ANSWER in row) == (RETRIEVED in row):
         refuse(f"needs either '{ANSWER}' or '{RETRIEVED}'.", where, _SHAPE)
     return row[ANSWER] if ANSWER in row else row[RETRIEVED]
-
-
-def _plain(value: Any) -> Any:
-    return missing(value) if isinstance(value, int | float) else value
 
 
 def _id(value: Any, where: str) -> str:

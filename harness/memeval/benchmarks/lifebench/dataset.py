@@ -4,11 +4,10 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
-from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.base import LoadedDataset
 from memeval.benchmarks.lifebench.keys import LifeBenchKey
 from memeval.benchmarks.lifebench.questions import LifeBenchQuestion, Reference, read_questions
 from memeval.benchmarks.lifebench.released import UserFiles, released_users
@@ -139,12 +138,8 @@ def _dated(files: UserFiles, source: str, path: str) -> Iterator[_Record]:
         yield _Record(time, source, fields)
 
 
-KEPT_OPEN = 2
-"""Number of cached scenarios. Few, because a history has up to 2.8 million tokens."""
-
-
-class LifeBenchDataset(Dataset):
-    """Users, each a scenario with all its questions, loaded on demand. At most a few histories are in memory.
+class LifeBenchDataset(LoadedDataset):
+    """Users, each a scenario with all its questions. A history has up to 2.8 million tokens.
 
     ``choice``: whether questions show their options.
     """
@@ -155,27 +150,17 @@ class LifeBenchDataset(Dataset):
         self.digest = digest_of({f"{each.user}/{path}": name for each in users for path, name in each.digests.items()})
         self.parameters = {}
         self.released = all(each.released for each in users)
-        self._cached = lru_cache(maxsize=KEPT_OPEN)(self._open)
 
-    def scenarios(self) -> Iterator[Scenario]:
-        return map(self.scenario, self._users)
+    @property
+    def names(self) -> Mapping[str, UserFiles]:
+        return self._users
 
-    def answer_keys(self) -> Iterator[ItemKey]:
-        return (key for keys in self._keys.values() for key in keys)
-
-    def scenario(self, scenario_id: str) -> Scenario:
-        return self._cached(scenario_id)
-
-    def scenario_ids(self) -> Iterator[str]:
-        return iter(self._users)
-
-    @cached_property
-    def _keys(self) -> dict[str, tuple[ItemKey, ...]]:
-        return {name: tuple(_keys_of(files)) for name, files in self._users.items()}
-
-    def _open(self, user: str) -> Scenario:
-        files = self._users[user]
+    def load(self, scenario_id: str) -> Scenario:
+        files = self._users[scenario_id]
         return History(files).scenario(read_questions(files), choice=self._choice)
+
+    def keys_of(self, scenario_id: str) -> Iterator[ItemKey]:
+        return _keys_of(self._users[scenario_id])
 
 
 def _keys_of(files: UserFiles) -> Iterator[ItemKey]:

@@ -6,13 +6,14 @@ from math import fsum
 
 from memeval.benchmarks.lifebench.dataset import record_of
 from memeval.benchmarks.lifebench.keys import LifeBenchKey, PointKey
-from memeval.grading.base import RuleGrader, first_failure, only, row
+from memeval.grading.base import RuleGrader, failed, first_failure, only, question_of, row
 from memeval.grading.evidence import DEPTHS, Retrieved, TurnIndex, measures
+from memeval.grading.judged import flags_of, undecided
 from memeval.grading.retrieval import Retrieval
 from memeval.judging.base import Case, Judge, Ruling
 from memeval.judging.hedging import abstains
 from memeval.keys import ItemKey
-from memeval.records.grade import Flag, Grade, GradeState
+from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
@@ -31,7 +32,7 @@ class LifeBenchRetrieval(Retrieval):
         kept = {name: value for name, value in grade.metrics.items() if not name.startswith("turn_")}
         return grade.model_copy(update={"metrics": kept})
 
-    def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
+    def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> dict[str, float | None]:
         key = item.key_as(LifeBenchKey, self.name)
         found: dict[str, float | None] = {f"no_retrieval@{k}": float(k >= key.sessions_before) for k in DEPTHS}
         if retrieved is None:
@@ -53,7 +54,7 @@ class LifeBenchChoice(RuleGrader):
         response, key = only(item, responses, self.name), item.key_as(LifeBenchKey, self.name)
         metrics: dict[str, float | None] = {"always_b": float(key.letters == {"B"})}
         if failure := first_failure(responses):
-            return _failed(item, self.name, failure, metrics=metrics)
+            return failed(item, self.name, failure, metrics=metrics)
         named = letters_of(response.answer)
         right = ", ".join(sorted(key.letters))
         reason = (
@@ -79,9 +80,8 @@ class LifeBenchAbstention(RuleGrader):
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         response, missing = only(item, responses, self.name), item.key.unanswerable
         if failure := first_failure(responses):
-            return _failed(item, self.name, failure, answerable=not missing)
-        question = _question(item, scenario)
-        abstained = abstains(response.answer, question)
+            return failed(item, self.name, failure, answerable=not missing)
+        abstained = abstains(response.answer, question_of(item, scenario))
         return row(
             item,
             self.name,
@@ -103,7 +103,7 @@ class LifeBenchRubric:
         response, key = only(item, responses, self.name), item.key_as(LifeBenchKey, self.name)
         if first_failure(responses) is not None:
             return ()
-        question = _question(item, scenario)
+        question = question_of(item, scenario)
         criteria = (PointKey(criterion=each.criterion, answer=key.answer) for each in key.rubric)
         return tuple(Case(item.item_id, question, response.answer, each, scenario) for each in criteria)
 
@@ -115,23 +115,11 @@ class LifeBenchRubric:
         """
         cases = self.cases(item, scenario, responses)
         if failure := first_failure(responses):
-            return _failed(item, self.name, failure, credit=0.0)
+            return failed(item, self.name, failure, credit=0.0)
         rulings = [judge.rule(case) for case in cases]
-        undecided = next((ruling for ruling in rulings if ruling.verdict is None), None)
-        flags = tuple(flag for flag in Flag if any(flag in ruling.flags for ruling in rulings))
-        if undecided is not None:
-            return row(
-                item,
-                self.name,
-                undecided.state,
-                verdict=None,
-                reason=undecided.reason,
-                flags=flags,
-                judgment_key=undecided.judgment_key,
-            )
-        return self._scored(item, rulings, flags)
+        return undecided(item, self.name, rulings) or self._scored(item, rulings)
 
-    def _scored(self, item: ItemKey, rulings: Sequence[Ruling], flags: tuple[Flag, ...]) -> Grade:
+    def _scored(self, item: ItemKey, rulings: Sequence[Ruling]) -> Grade:
         rubric = item.key_as(LifeBenchKey, self.name).rubric
         earned = fsum(each.points for each, ruling in zip(rubric, rulings, strict=True) if ruling.verdict)
         whole, met = fsum(each.points for each in rubric), sum(ruling.verdict is True for ruling in rulings)
@@ -142,7 +130,7 @@ class LifeBenchRubric:
             verdict=met == len(rulings),
             credit=earned / whole,
             reason=f"{earned:g} of {whole:g} points: {met} of {len(rulings)} criteria are met.",
-            flags=flags,
+            flags=flags_of(rulings),
             alternates={"strict": met == len(rulings)},
             judgment_key=next((each for each in rulings if not each.verdict), rulings[-1]).judgment_key,
         )
@@ -156,21 +144,3 @@ def letters_of(answer: str) -> frozenset[str]:
     whole = _WHOLE.fullmatch(answer.strip())
     marked = whole or next(reversed(list(_MARKED.finditer(answer))), None)
     return frozenset(re.findall(r"\b[A-H]\b", marked["letters"].upper())) if marked else frozenset()
-
-
-def _question(item: ItemKey, scenario: Scenario) -> str:
-    return next(ask.question for ask in scenario.questions() if ask.question_id == item.question_ids[0])
-
-
-def _failed(
-    item: ItemKey, grader: str, failure: tuple[GradeState, str], *, credit: float | None = None, **rest: object
-) -> Grade:
-    """Return the grade of a blank answer, which is wrong, or of an error.
-
-    ``credit``: the credit of a blank answer; ``None`` for a grader without credits.
-    """
-    state, reason = failure
-    blank = state is GradeState.EMPTY
-    return row(
-        item, grader, state, verdict=False if blank else None, credit=credit if blank else None, reason=reason, **rest
-    )

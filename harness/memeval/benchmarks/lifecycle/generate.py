@@ -6,7 +6,7 @@ from functools import partial
 from memeval.benchmarks.kit.checks import require, require_order
 from memeval.benchmarks.kit.streams import stream
 from memeval.benchmarks.lifecycle.deletions import apart, at_once, by_id, by_user, exported, said_twice
-from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeRule, ProbeStage, ProbeStatement
+from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeRule, ProbeStage
 from memeval.benchmarks.lifecycle.script import Mode, Script, Written
 from memeval.benchmarks.lifecycle.statements import SIZES, believe, correct, growth, provenance
 from memeval.judging.text import states
@@ -46,18 +46,14 @@ def _check_stage(where: str, stage: ProbeStage, texts: dict[str, str], question:
         wrong = set()  # about somebody else, in the same words
     require(right.isdisjoint(wrong), where, "an expected value is also wrong.")
     for part in (*stage.expected, *stage.wrong):
-        _check_statement(where, part, texts)
+        for turn in part.turns:
+            require(states(texts[turn], part.phrases), where, f"{turn} does not state {part.phrases[0]!r}.")
         require(not states(question, part.phrases), where, f"the question says {part.phrases[0]!r}.")
     for part in stage.expected:
         makers = {turn for turn, text in texts.items() if states(text, part.phrases)}
         require(bool(part.turns) and set(part.turns) <= makers, where, f"{part.phrases[0]!r} has no source.")
         for turn in part.turns:
             require(not any(states(texts[turn], (each,)) for each in wrong), where, f"{turn} says a wrong value.")
-
-
-def _check_statement(where: str, part: ProbeStatement, texts: dict[str, str]) -> None:
-    for turn in part.turns:
-        require(states(texts[turn], part.phrases), where, f"{turn} does not state {part.phrases[0]!r}.")
 
 
 FORGET, APART, CORRECT, BELIEVE, PROVENANCE, GROWTH = (

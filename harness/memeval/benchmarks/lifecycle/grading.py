@@ -13,7 +13,7 @@ from memeval.judging.text import normal, states
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response, RetrievedItem
-from memeval.records.scenario import Scenario, dated_line
+from memeval.records.scenario import Scenario
 
 PRECISE = 0.5
 """The least share of correct sessions among those that a text names as its sources."""
@@ -38,12 +38,8 @@ class FoundText:
 def texts_of(items: Sequence[RetrievedItem], history: TurnIndex) -> list[FoundText]:
     found = []
     for item in items:
-        text = item.text or ""
-        if item.turn_id is not None and item.turn_id in history.turns:
-            session, turn = history.turns[item.turn_id]
-            text = dated_line(session, turn) if item.dated else turn.content
         named = frozenset(map(history.session_of, item.source_ids))
-        found.append(FoundText(text, named, all(map(history.knows, item.source_ids))))
+        found.append(FoundText(history.text_of(item), named, all(map(history.knows, item.source_ids))))
     return found
 
 

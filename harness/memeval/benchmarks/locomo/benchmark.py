@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from memeval.benchmarks.base import Benchmark, Dataset, Parameters, tables_of
+from memeval.benchmarks.base import Benchmark, Dataset, Parameters, largest_remainders, tables_of
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.data import locate
 from memeval.benchmarks.errata import shipped_errata
@@ -78,14 +78,7 @@ def equal(sizes: Mapping[str, int], total: int, rank: Rank) -> dict[str, int]:
 
 
 def proportional(sizes: Mapping[str, int], total: int, _rank: Rank) -> dict[str, int]:
-    """Distribute ``total`` by the largest remainders of ``size · total / Σ size``; ties go to the first name."""
-    whole = sum(sizes.values())
-    total = min(total, whole)
-    counts = {name: size * total // whole for name, size in sizes.items()}
-    by_remainder = sorted(sizes, key=lambda name: (-(sizes[name] * total % whole), name))
-    for name in by_remainder[: total - sum(counts.values())]:
-        counts[name] += 1
-    return counts
+    return largest_remainders(sizes, min(total, sum(sizes.values())))
 
 
 def answerable(keys: Sequence[ItemKey]) -> tuple[ItemKey, ...]:

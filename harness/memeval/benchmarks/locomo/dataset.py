@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
-from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.base import LoadedDataset
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey, options_of, with_options
-from memeval.benchmarks.locomo.released import LocomoFile, LocomoQuestion, LocomoTurn, RawConversation
+from memeval.benchmarks.locomo.released import LocomoFile, LocomoQuestion, RawConversation
 from memeval.keys import ItemKey
 from memeval.records.benchmark import Erratum, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
+
+_PHOTO = "{0.text} [shares a photo: {0.blip_caption}]"
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,12 @@ class Conversation:
     def steps(self) -> Iterator[Ingest]:
         for session, (name, ordinal) in zip(self.raw.sessions, self.sessions.items(), strict=True):
             turns = tuple(
-                Turn(turn_id=self.turns[turn.dia_id], role="user", speaker=turn.speaker, content=_content(turn))
+                Turn(
+                    turn_id=self.turns[turn.dia_id],
+                    role="user",
+                    speaker=turn.speaker,
+                    content=_PHOTO.format(turn) if turn.blip_caption else turn.text,
+                )
                 for turn in session.turns
             )
             yield Ingest(source_id=name, session=Session(session_id=ordinal, date=session.date, turns=turns))
@@ -62,10 +68,6 @@ class Conversation:
         )
 
 
-def _content(turn: LocomoTurn) -> str:
-    return f"{turn.text} [shares a photo: {turn.blip_caption}]" if turn.blip_caption else turn.text
-
-
 NAME = "LoCoMo"
 
 NUMBERED = {str(number): category for number, category in enumerate(LocomoCategory, 1)}
@@ -74,11 +76,13 @@ NUMBERED = {str(number): category for number, category in enumerate(LocomoCatego
 _SPREAD = ("none", "one-session", "several-sessions")
 
 
-class LocomoDataset(Dataset):
+class LocomoDataset(LoadedDataset):
     """The released conversations in the order of the file, each a scenario with all its questions.
 
     ``choice``: whether to offer two options in adversarial questions.
     """
+
+    kept = 10
 
     def __init__(self, released: LocomoFile, *, choice: bool = False) -> None:
         self.digest = released.digest
@@ -86,16 +90,21 @@ class LocomoDataset(Dataset):
         self._choice = choice
         self._conversations = {each.sample_id: Conversation(each) for each in released.conversations}
 
-    def scenarios(self) -> Iterator[Scenario]:
-        for name, conversation in self._conversations.items():
-            asks = (
-                Ask(question_id=key.item_id, question=with_options(raw.question, key.key_as(LocomoKey, NAME).options))
-                for key, raw in zip(self._keys[name], conversation.raw.questions, strict=True)
-            )
-            yield Scenario(scenario_id=name, steps=(*conversation.steps(), *asks))
+    @property
+    def names(self) -> Mapping[str, Conversation]:
+        return self._conversations
 
-    def answer_keys(self) -> Iterator[ItemKey]:
-        return (key for keys in self._keys.values() for key in keys)
+    def load(self, scenario_id: str) -> Scenario:
+        conversation = self._conversations[scenario_id]
+        asks = (
+            Ask(question_id=key.item_id, question=with_options(raw.question, key.key_as(LocomoKey, NAME).options))
+            for key, raw in zip(self.kept_keys[scenario_id], conversation.raw.questions, strict=True)
+        )
+        return Scenario(scenario_id=scenario_id, steps=(*conversation.steps(), *asks))
+
+    def keys_of(self, scenario_id: str) -> Iterator[ItemKey]:
+        conversation = self._conversations[scenario_id]
+        return (self._item(conversation, place, raw) for place, raw in enumerate(conversation.raw.questions))
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
         """Return the ordinals of a conversation's sessions (``S1`` or ``session_1``) and turns (``D1:3``).
@@ -139,13 +148,6 @@ class LocomoDataset(Dataset):
         found = conversation.locate(evidence)
         better = key.key_as(LocomoKey, NAME).model_copy(update={"evidence": evidence, "evidence_turns": found.turns})
         return key.model_copy(update={"key": better, "evidence": found.sessions or None})
-
-    @cached_property
-    def _keys(self) -> dict[str, tuple[ItemKey, ...]]:
-        return {
-            name: tuple(self._item(conversation, place, raw) for place, raw in enumerate(conversation.raw.questions))
-            for name, conversation in self._conversations.items()
-        }
 
     def _item(self, conversation: Conversation, place: int, raw: LocomoQuestion) -> ItemKey:
         name = conversation.raw.sample_id

@@ -195,7 +195,7 @@ class LocomoJudged(Judged):
 
 
 class LocomoRetrieval(Retrieval):
-    def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
+    def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> dict[str, float | None]:
         ids = None if retrieved is None else [dia_id(source) for source in retrieved.sources if history.knows(source)]
         return {"recall_upstream": recall_upstream(item.key_as(LocomoKey, self.name).evidence, ids)}
 

@@ -17,7 +17,6 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.reading import (
     NO_ANSWER,
     UNKNOWN_SOURCE,
-    UNKNOWN_VERSION,
     Answer,
     AnswerFile,
     ForeignRecord,
@@ -26,9 +25,9 @@ from memeval.benchmarks.formats.reading import (
     ImportedAnswers,
     Text,
     fitted,
+    imported_answers,
     once,
     refuse,
-    slug_of,
 )
 from memeval.benchmarks.formats.writing import require_session, sources_of, write_json
 from memeval.benchmarks.locomo.grading import DECIMALS, official_f1, recall_upstream, rounded_f1
@@ -37,7 +36,7 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.grading.base import last_attempts
 from memeval.keys import ItemKey
 from memeval.records.base import Share
-from memeval.records.imported import Claim, Imported
+from memeval.records.imported import Claim
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 from memeval.systems.channel import visible
@@ -92,28 +91,21 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     ]
     scores = [row.score for _question_id, row in rows if row.score is not None]
     retrieving = _RETRIEVING.fullmatch(column)
-    name = column if len(columns) > 1 else file.system or column
-    return ImportedAnswers(
-        system=name,
-        version=UNKNOWN_VERSION,
-        slug=slug_of(name, FORMAT),
-        answers=tuple(
+    is_claimed = scores and len(scores) == len(rows)
+    return imported_answers(
+        file,
+        FORMAT,
+        column if len(columns) > 1 else file.system or column,
+        (
             ImportedAnswer(
                 question_id, row.prediction or "", row.sources, error=NO_ANSWER if row.prediction is None else None
             )
             for question_id, row in rows
         ),
-        imported=Imported(
-            format=FORMAT,
-            file=file.path.name,
-            digest=file.digest,
-            reader=retrieving["model"] if retrieving else None,
-            limits={"rag_mode": retrieving["mode"], "top_k": int(retrieving["k"])} if retrieving else {},
-            claims=(Claim(score=sum(scores) / len(scores), items=len(scores)),)
-            if scores and len(scores) == len(rows)
-            else (),
-        ),
         column=column,
+        reader=retrieving["model"] if retrieving else None,
+        limits={"rag_mode": retrieving["mode"], "top_k": int(retrieving["k"])} if retrieving else {},
+        claims=(Claim(score=sum(scores) / len(scores), items=len(scores)),) if is_claimed else (),
     )
 
 

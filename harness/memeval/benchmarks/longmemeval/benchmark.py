@@ -1,11 +1,11 @@
 """LongMemEval as a benchmark: protocols, tiers, and the format of the data at a path."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from memeval.benchmarks.base import Benchmark, Dataset, Parameters, refuse_parameters, tables_of
+from memeval.benchmarks.base import Benchmark, Dataset, Parameters, largest_remainders, refuse_parameters, tables_of
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.data import locate
 from memeval.benchmarks.exchange_format import WHOLE, ExchangeFormat, QuestionData, RunPart
@@ -46,28 +46,13 @@ def sampled(items: Sequence[T], group: Callable[[T], str], size: int, seed: int)
     groups: dict[str, list[T]] = defaultdict(list)
     for item in items:
         groups[group(item)].append(item)
-    shares = allocations({name: len(members) for name, members in groups.items()}, size)
+    shares = largest_remainders({name: len(groups[name]) for name in sorted(groups)}, size)
     chosen: list[T] = []
     for name, share in shares.items():
         members = groups[name]
         whole = share >= len(members)
         chosen += members if whole else [members[place] for place in shuffled(len(members), seed)[:share]]
     return tuple(chosen)
-
-
-def allocations(sizes: Mapping[str, int], size: int) -> dict[str, int]:
-    """Return the sample size of each group, in the order of names.
-
-    Each group has its proportional share, rounded down. The groups with the largest remainders get one more each; ties
-    go to the first name.
-    """
-    total = sum(sizes.values())
-    shares = {name: sizes[name] * size // total for name in sorted(sizes)}
-    # Fewer items are left than groups have a remainder, and none of those groups is full.
-    left = size - sum(shares.values())
-    for name in sorted(shares, key=lambda name: (-(sizes[name] * size % total), name))[:left]:
-        shares[name] += 1
-    return shares
 
 
 def shuffled(count: int, seed: int) -> list[int]:

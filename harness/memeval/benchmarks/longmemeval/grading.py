@@ -134,6 +134,6 @@ class LongMemEvalJudged(Judged):
 class LongMemEvalRetrieval(Retrieval):
     name = "longmemeval-retrieval@2"
 
-    def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
+    def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> dict[str, float | None]:
         evidence_turns = frozenset(item.key_as(LongMemEvalKey, self.name).evidence_turns)
         return {} if retrieved is None else official_retrieval(history, evidence_turns, retrieved)

@@ -88,7 +88,11 @@ def _retrieved(key: ItemKey, scenario: Scenario, row: Response, grade: Grade) ->
         "retrieval_results": {
             "query": ask.question,
             "ranked_items": [
-                {"corpus_id": known[source], "text": _text(history, source), "timestamp": _date(history, source)}
+                {
+                    "corpus_id": known[source],
+                    "text": _text(history, source),
+                    "timestamp": written(_session(history, history.session_of(source)).date),
+                }
                 for source in sources
             ],
             "metrics": {
@@ -109,10 +113,6 @@ def _text(history: TurnIndex, source: str) -> str:
     if source in history.turns:
         return history.turns[source][1].content
     return " ".join(turn.content for turn in _session(history, source).turns if turn.role == "user")
-
-
-def _date(history: TurnIndex, source: str) -> str:
-    return written(_session(history, history.session_of(source)).date)
 
 
 def _session(history: TurnIndex, session_id: str) -> Any:

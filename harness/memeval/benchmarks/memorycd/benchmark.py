@@ -1,11 +1,10 @@
 """MemoryCD as a benchmark: where its files are, eight protocols, and their graders."""
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from memeval.benchmarks.base import Benchmark, Parameters, refuse_parameters, tables_of
+from memeval.benchmarks.base import Benchmark, Parameters, drawn, refuse_parameters, tables_of
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.data import data_folder
 from memeval.benchmarks.exchange_format import WHOLE, ExchangeFormat, RunPart
@@ -159,10 +158,7 @@ class MemoryCDBenchmark(Benchmark):
         users = defaultdict(set)
         for key in keys:
             users[key.category].add(key.cluster)
-        chosen = {
-            domain: set(sorted(ids, key=lambda each: hashlib.sha256(f"{seed}:{each}".encode()).digest())[:QUICK_USERS])
-            for domain, ids in users.items()
-        }
+        chosen = {domain: drawn(ids, seed, QUICK_USERS) for domain, ids in users.items()}
         return tuple(key for key in keys if key.cluster in chosen[key.category])
 
 

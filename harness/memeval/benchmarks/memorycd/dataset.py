@@ -1,11 +1,11 @@
 """Makes scenarios, which systems see, and answer keys, which they do not, from reviews."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import cached_property
 
-from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.base import LoadedDataset
 from memeval.benchmarks.memorycd.keys import DOMAINS, MemoryCDKey, MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Catalogue, Product
 from memeval.benchmarks.memorycd.rendering import candidates, query, remembered, work
@@ -14,8 +14,6 @@ from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Retain, Scenario, Task
-
-KEPT_OPEN = 4
 
 _SIZES = (("1-9", 10), ("10-49", 50), ("50-199", 200))
 """Slices by size of the memory: name and exclusive upper bound."""
@@ -45,11 +43,13 @@ class _AskedUser:
     keys: tuple[ItemKey, ...] = field(repr=False)
 
 
-class MemoryCDDataset(Dataset):
-    """The reviews of many users for one task and setting: a scenario per user and domain, loaded on demand.
+class MemoryCDDataset(LoadedDataset):
+    """The reviews of many users for one task and setting: a scenario per user and domain.
 
     ``most_users``: maximum number of users per domain; 0 for all.
     """
+
+    kept = 4
 
     def __init__(
         self,
@@ -70,30 +70,24 @@ class MemoryCDDataset(Dataset):
         meta = {domain: index.digest for domain, index in catalogue.indexes.items()}
         self.digest = digest_of({"users": users.index.digest, "meta": meta})
         self.released = users.index.digest in released
-        self._cached = lru_cache(maxsize=KEPT_OPEN)(self._open)
 
     @property
     def tallies(self) -> dict[str, UserCounts]:
         return self._walked[1]
 
-    def scenarios(self) -> Iterator[Scenario]:
-        return map(self.scenario, self._asked)
+    @property
+    def names(self) -> dict[str, _AskedUser]:
+        return self._walked[0]
 
-    def answer_keys(self) -> Iterator[ItemKey]:
-        return (key for asked in self._asked.values() for key in asked.keys)
-
-    def scenario(self, scenario_id: str) -> Scenario:
-        return self._cached(scenario_id)
-
-    def scenario_ids(self) -> Iterator[str]:
-        return iter(self._asked)
+    def keys_of(self, scenario_id: str) -> tuple[ItemKey, ...]:
+        return self.names[scenario_id].keys
 
     def parted(self, scenario_id: str) -> Split:
         """Return the memory and all tests of a scenario, also the tests that are not asked.
 
         Raises ``KeyError``: no scenario has that id.
         """
-        asked = self._asked[scenario_id]
+        asked = self.names[scenario_id]
         parted = split(self._users.histories(asked.user_id), asked.domain, self.setting)
         if parted is None:
             raise KeyError(scenario_id)
@@ -102,10 +96,6 @@ class MemoryCDDataset(Dataset):
     def product(self, item: str, target: str) -> Product | None:
         """Return the metadata of a product, or ``None``: from the tested domain, or from all four across domains."""
         return self._catalogue.product(item, DOMAINS if self.setting.cross else (target,))
-
-    @property
-    def _asked(self) -> dict[str, _AskedUser]:
-        return self._walked[0]
 
     @cached_property
     def _walked(self) -> tuple[dict[str, _AskedUser], dict[str, UserCounts]]:
@@ -179,8 +169,8 @@ class MemoryCDDataset(Dataset):
                 return MemoryCDKey(task=self.task, chosen=item.item, candidates=shown)
         return None
 
-    def _open(self, scenario_id: str) -> Scenario:
-        asked = self._asked[scenario_id]
+    def load(self, scenario_id: str) -> Scenario:
+        asked = self.names[scenario_id]
         parted = self.parted(scenario_id)
         retained = [
             step for number, item in enumerate(parted.memory, 1) if (step := self._retain(number, item, asked.domain))

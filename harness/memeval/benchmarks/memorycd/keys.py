@@ -24,7 +24,6 @@ class MemoryCDKey(AnswerKey):
     """A person's rating, text or choice."""
 
     kind: Literal["memorycd"] = "memorycd"
-    """Type of the key."""
     task: MemoryCDTask
     """What is asked for: a rating, a ranking or a text."""
     rating: float | None = None

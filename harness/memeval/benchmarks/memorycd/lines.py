@@ -175,7 +175,8 @@ def index_of(path: Path, kind: str, reading: FillTables, remedy: str) -> Index:
             where=path,
             remedy="Free some space, or set MEMEVAL_CACHE to another folder.",
         ) from None
-    tables = _opened(index_path)
+    address = f"{index_path.resolve().as_uri()}?mode=ro&immutable=1"
+    tables = sqlite3.connect(address, uri=True, check_same_thread=False)
     try:
         about = json.loads(tables.execute("SELECT value FROM about").fetchone()[0])
     except (sqlite3.Error, TypeError, ValueError) as error:
@@ -211,7 +212,3 @@ def _make(index_path: Path, path: Path, reading: FillTables, remedy: str) -> Non
         part.replace(index_path)
     finally:
         part.unlink(missing_ok=True)
-
-
-def _opened(index_path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{index_path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)

@@ -27,7 +27,9 @@ def bleu(reference: str, prediction: str, orders: int) -> float:
     for BLEU-1, 4 for BLEU-4.
     """
     reference_words, predicted_words = reference.split(), prediction.split()
-    matches = [_matches(reference_words, predicted_words, order) for order in range(1, orders + 1)]
+    matches = [
+        (_grams(reference_words, order) & _grams(predicted_words, order)).total() for order in range(1, orders + 1)
+    ]
     if not matches[0]:
         return 0.0
     shares = [
@@ -37,10 +39,6 @@ def bleu(reference: str, prediction: str, orders: int) -> float:
         exp(1 - len(reference_words) / len(predicted_words)) if len(predicted_words) <= len(reference_words) else 1.0
     )
     return brevity * exp(fsum(log(share) / orders for share in shares))
-
-
-def _matches(reference_words: Sequence[str], predicted_words: Sequence[str], order: int) -> int:
-    return (_grams(reference_words, order) & _grams(predicted_words, order)).total()
 
 
 def _grams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:

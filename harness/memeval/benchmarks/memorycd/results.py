@@ -19,7 +19,6 @@ from pydantic import Field, StringConstraints
 from memeval.benchmarks.formats.reading import (
     LONGEST_TEXT,
     NO_ANSWER,
-    UNKNOWN_VERSION,
     Answer,
     AnswerFile,
     Count,
@@ -30,8 +29,8 @@ from memeval.benchmarks.formats.reading import (
     Name,
     Text,
     fitted,
+    imported_answers,
     refuse,
-    slug_of,
 )
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.grading import HIGHEST, LOWEST
@@ -40,7 +39,7 @@ from memeval.benchmarks.memorycd.users import MILLISECONDS_FROM
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.keys import ItemKey
 from memeval.records.base import Share
-from memeval.records.imported import Claim, Imported
+from memeval.records.imported import Claim
 
 TASKS = {
     MemoryCDTask.RATING: "rating_prediction",
@@ -194,24 +193,19 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     settings = _settings(name, summary)
     system = file.system or " ".join(filter(None, (settings.method, settings.llm_model))) or file.path.stem
     limits = {"num_test": settings.num_test, "max_memory_items": settings.max_memory_items}
-    return ImportedAnswers(
-        system=system,
-        version=UNKNOWN_VERSION,
-        slug=slug_of(system, FORMAT),
-        answers=tuple(
+    return imported_answers(
+        file,
+        FORMAT,
+        system,
+        (
             ImportedAnswer(question_id, "" if row.failure else row.llm_response or "", error=row.failure)
             for question_id, row in _matched(rows, data, None if name is None else name.domain)
         ),
-        imported=Imported(
-            format=FORMAT,
-            file=file.path.name,
-            digest=file.digest,
-            made_by="MemoryCD's runner",
-            made_at=summary.timestamp,
-            reader=settings.llm_model,
-            limits={name: value for name, value in limits.items() if value is not None},
-            claims=_claims([row for _where, row in rows]),
-        ),
+        made_by="MemoryCD's runner",
+        made_at=summary.timestamp,
+        reader=settings.llm_model,
+        limits={name: value for name, value in limits.items() if value is not None},
+        claims=_claims([row for _where, row in rows]),
     )
 
 

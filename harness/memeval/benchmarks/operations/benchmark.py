@@ -1,6 +1,5 @@
 """operations@1 as a benchmark: catalogue, graders and generated trials."""
 
-from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -8,22 +7,22 @@ from memeval.benchmarks.base import Benchmark, Dataset, Parameters, tables_of
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.kit.kept import Generated, GeneratedDataset, generated
 from memeval.benchmarks.kit.parameters import SeedAndSize, check_no_size
-from memeval.benchmarks.operations.disk_faults import DISK_FAULTS, DiskFaults
+from memeval.benchmarks.operations.disk_faults import DISK_FAULTS, FAULTS
 from memeval.benchmarks.operations.generate import generate
-from memeval.benchmarks.operations.grading import Crashes
+from memeval.benchmarks.operations.grading import CRASHES
 from memeval.benchmarks.operations.keys import TrialKey
 from memeval.benchmarks.operations.use import APART, CHANGES, FRESHNESS, GROWTH
-from memeval.benchmarks.operations.use_grading import Fresh, Grown, UsersApart
+from memeval.benchmarks.operations.use_grading import FRESH, GROWN, USERS_APART
 from memeval.grading.base import Grader
 
 INFO = load(__package__)
 
-GRADERS: dict[str, Callable[[], Grader]] = {
-    DISK_FAULTS: DiskFaults,
-    FRESHNESS: Fresh,
-    CHANGES: Fresh,
-    APART: UsersApart,
-    GROWTH: Grown,
+GRADERS: dict[str, Grader] = {
+    DISK_FAULTS: FAULTS,
+    FRESHNESS: FRESH,
+    CHANGES: FRESH,
+    APART: USERS_APART,
+    GROWTH: GROWN,
 }
 """The graders of protocols without crashes."""
 
@@ -39,7 +38,7 @@ def _generation(seed: int, protocol: str, tier: str) -> Generated:
 class OperationsBenchmark(Benchmark):
     info = INFO
 
-    tables = tables_of(INFO, lambda protocol, _: GRADERS.get(protocol.name, Crashes)())
+    tables = tables_of(INFO, lambda protocol, _: GRADERS.get(protocol.name, CRASHES))
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
         """Generate the trials of a protocol and a tier.

@@ -1,15 +1,9 @@
 """The trials of faults of the disk, and their grader."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from memeval.benchmarks.kit.streams import stream
-from memeval.benchmarks.operations.grading import Judged, graded_trial
-from memeval.grading.base import RuleGrader
-from memeval.judging.base import Judge
-from memeval.keys import ItemKey
-from memeval.records.grade import Grade
-from memeval.records.response import Response
-from memeval.records.scenario import Scenario
+from memeval.benchmarks.operations.grading import Judged, TrialGrader
 from memeval.records.trials_of_disks import DiskFault, DiskTrouble, FaultObservation, FaultOutcome
 
 DISK_FAULTS = "disk-faults"
@@ -49,16 +43,6 @@ def disk_faults(seed: int, tier: str) -> Iterator[tuple[str, Mapping[str, str], 
             yield trouble.value, {}, trial
 
 
-class DiskFaults(RuleGrader):
-    """Passes a trial if the system failed with an error, or if every text is there."""
-
-    name = "disk-faults@1"
-
-    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one trial; see :class:`memeval.grading.base.Grader`. The judge is not used."""
-        return graded_trial(item, responses, self.name, FaultObservation, judged_fault)
-
-
 REASONS = {
     FaultOutcome.UNAFFECTED: "Every text is there, and no call failed.",
     FaultOutcome.ERROR: "A call failed with an error, so the fault was noticed.",
@@ -67,7 +51,7 @@ REASONS = {
 
 
 def judged_fault(seen: FaultObservation) -> Judged:
-    """Return whether a trial passes, the reason, and its metrics."""
+    """Pass a trial if the system failed with an error, or if every text is there."""
     place = f" The byte was in a file {seen.file}." if seen.file is not None else ""
     metrics: dict[str, float | None] = {
         "said": float(seen.outcome is FaultOutcome.ERROR),
@@ -77,3 +61,6 @@ def judged_fault(seen: FaultObservation) -> Judged:
         "recovered": None if seen.recovered is None else float(seen.recovered),
     }
     return seen.outcome is not FaultOutcome.SILENT, f"{REASONS[seen.outcome]}{place}", metrics
+
+
+FAULTS = TrialGrader("disk-faults@1", FaultObservation, judged_fault)

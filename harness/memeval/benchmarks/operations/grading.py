@@ -1,15 +1,13 @@
 """Graders of trials. They read the observation that memeval wrote, as strict JSON, and need no judge."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from pydantic import ValidationError
 
-from memeval.grading.base import RuleGrader, first_failure, only, row
-from memeval.judging.base import Judge
+from memeval.grading.base import Graded, ResponseGrader
 from memeval.keys import ItemKey
 from memeval.records.base import Record
-from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 from memeval.records.trials import CrashObservation
@@ -18,38 +16,32 @@ UNREADABLE = "The answer is not an observation."
 
 Metrics = dict[str, float | None]
 
-
 Judged = tuple[bool, str, Metrics]
 """Whether a trial passes, what was observed in sentences, and its metrics."""
 
 Observed = TypeVar("Observed", bound=Record)
 
 
-def graded_trial(
-    item: ItemKey, responses: Sequence[Response], name: str, kind: type[Observed], judged: Callable[[Observed], Judged]
-) -> Grade:
-    """Grade one trial by its observation."""
-    response = only(item, responses, name)
-    failure = first_failure([response] if response.outcome.is_error else [])
-    if failure is not None:
-        return row(item, name, failure[0], verdict=None, reason=failure[1], answerable=False)
-    try:
-        verdict, reason, metrics = judged(kind.model_validate_json(response.answer))
-    except ValidationError:
-        return row(item, name, GradeState.GRADED, verdict=False, reason=UNREADABLE, answerable=False)
-    return row(item, name, GradeState.GRADED, verdict=verdict, reason=reason, answerable=False, metrics=metrics)
+class TrialGrader(ResponseGrader, Generic[Observed]):
+    """Grades trials by their observations.
+
+    ``judged``: returns whether a trial passes, and why.
+    """
+
+    def __init__(self, name: str, kind: type[Observed], judged: Callable[[Observed], Judged]) -> None:
+        self.name, self._kind, self._judged = name, kind, judged
+
+    def graded(self, item: ItemKey, scenario: Scenario, response: Response) -> Graded:
+        try:
+            verdict, reason, metrics = self._judged(self._kind.model_validate_json(response.answer))
+        except ValidationError:
+            return Graded(UNREADABLE, verdict=False)
+        return Graded(reason, verdict=verdict, metrics=metrics)
 
 
-class Crashes(RuleGrader):
-    """Passes a trial after which every acknowledged text is there once and whole, and the store can be used."""
-
-    name = "crashes@1"
-
-    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one trial; see :class:`memeval.grading.base.Grader`. The judge is not used."""
-        return graded_trial(
-            item, responses, self.name, CrashObservation, lambda seen: (seen.is_whole, reason(seen), measures(seen))
-        )
+def judged_crash(seen: CrashObservation) -> Judged:
+    """Return the judgment of a crash. Every acknowledged text must be there once and whole, and the store be usable."""
+    return seen.is_whole, reason(seen), measures(seen)
 
 
 def reason(seen: CrashObservation) -> str:
@@ -80,3 +72,6 @@ def measures(seen: CrashObservation) -> dict[str, float | None]:
         "in_flight_kept": None if seen.kept_in_flight is None else float(seen.kept_in_flight),
         "ready_seconds": seen.ready_seconds,
     }
+
+
+CRASHES = TrialGrader("crashes@1", CrashObservation, judged_crash)

@@ -4,27 +4,12 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 
-from memeval.benchmarks.operations.grading import Judged, Metrics, graded_trial
-from memeval.grading.base import RuleGrader
-from memeval.judging.base import Judge
-from memeval.keys import ItemKey
-from memeval.records.grade import Grade
-from memeval.records.response import Response
-from memeval.records.scenario import Scenario
+from memeval.benchmarks.operations.grading import Judged, Metrics, TrialGrader
 from memeval.records.trials_of_use import ApartObservation, FreshnessObservation, GrowthObservation, Point
 
 
-class Fresh(RuleGrader):
-    """Passes a trial in which the first search shows every change."""
-
-    name = "fresh@1"
-
-    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one trial; see :class:`memeval.grading.base.Grader`. The judge is not used."""
-        return graded_trial(item, responses, self.name, FreshnessObservation, _fresh)
-
-
 def _fresh(seen: FreshnessObservation) -> Judged:
+    """Pass a trial in which the first search shows every change."""
     count = seen.acknowledged
     if not seen.opened:
         return False, f"A second process was refused: {seen.error}", {"refused": 1.0}
@@ -42,17 +27,8 @@ def _fresh(seen: FreshnessObservation) -> Judged:
     return seen.is_fresh, reason if seen.error is None else f"{reason} {seen.error}", metrics
 
 
-class UsersApart(RuleGrader):
-    """Passes a trial in which every text is there once, and nobody finds a text of another user."""
-
-    name = "users-apart@1"
-
-    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one trial; see :class:`memeval.grading.base.Grader`. The judge is not used."""
-        return graded_trial(item, responses, self.name, ApartObservation, _users_apart)
-
-
 def _users_apart(seen: ApartObservation) -> Judged:
+    """Pass a trial in which every text is there once, and nobody finds a text of another user."""
     if not seen.opened:
         return False, f"A second process was refused: {seen.error}", {"refused": 1.0}
     way = "with a bank for each user" if seen.banks else "with the name of the user before each text"
@@ -74,17 +50,8 @@ def _users_apart(seen: ApartObservation) -> Judged:
     return seen.is_apart, reason if seen.error is None else f"{reason} {seen.error}", metrics
 
 
-class Grown(RuleGrader):
-    """Passes a trial in which the store grows to the largest size. Its times are not part of the score."""
-
-    name = "grown@1"
-
-    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one trial; see :class:`memeval.grading.base.Grader`. The judge is not used."""
-        return graded_trial(item, responses, self.name, GrowthObservation, _grown)
-
-
 def _grown(seen: GrowthObservation) -> Judged:
+    """Pass a trial in which the store grows to the largest size. Its times are not part of the score."""
     if not seen.points or not seen.control:
         return False, f"Nothing was measured: {seen.stopped}", {}
     ours, theirs = seen.points[-1], seen.control[-1]
@@ -131,3 +98,8 @@ def _quantile(lags: Sequence[float], count: int, share: float) -> float | None:
     """Return a quantile of the lags in ascending order; ``None`` if that change never showed."""
     place = math.ceil(share * count) - 1
     return lags[place] if place < len(lags) else None
+
+
+FRESH = TrialGrader("fresh@1", FreshnessObservation, _fresh)
+USERS_APART = TrialGrader("users-apart@1", ApartObservation, _users_apart)
+GROWN = TrialGrader("grown@1", GrowthObservation, _grown)

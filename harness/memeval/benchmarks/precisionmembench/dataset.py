@@ -98,7 +98,8 @@ class PrecisionDataset(Dataset):
 
     def scenarios(self) -> Iterator[Scenario]:
         texts = [_retain(number, belief) for number, belief in enumerate(self.fixtures.beliefs, 1)]
-        yield Scenario(scenario_id=SEARCHES, steps=(*texts, *map(_search, self.cases)))
+        searches = (_recall(each.case_id, each.query, each.scope, each.user, each.limit) for each in self.cases)
+        yield Scenario(scenario_id=SEARCHES, steps=(*texts, *searches))
         steps: list[Step] = list(texts)
         for name, turn, store in self.turns():
             steps.append(_recall(name, turn.query, turn.scope))
@@ -183,10 +184,6 @@ def _retain(number: int, belief: Belief) -> Retain:
         tags=belief.scope[:1],
         source_id=belief.belief_id,
     )
-
-
-def _search(case: Case) -> Recall:
-    return _recall(case.case_id, case.query, case.scope, case.user, case.limit)
 
 
 def _recall(name: str, query: str, scope: Sequence[str], user: str = USER, limit: int = LIMIT) -> Recall:

@@ -1,18 +1,15 @@
 """The grader of searches for beliefs."""
 
-from collections.abc import Sequence
-
 from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey, Result, completed, unpinned
-from memeval.grading.base import RuleGrader, first_failure, only, row
+from memeval.grading.base import Graded, ResponseGrader
 from memeval.grading.recall import Hits, TextIndexes
-from memeval.judging.base import Judge
 from memeval.keys import ItemKey
-from memeval.records.grade import Flag, Grade, GradeState
+from memeval.records.grade import Flag
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
 
-class BeliefSearch(RuleGrader):
+class BeliefSearch(ResponseGrader):
     """Grades the result of a search by F2, or if no belief matches, by its emptiness; without a judge.
 
     A search of a conversation is right if the authors' rule accepts it. Results that are no text of the scenario count
@@ -24,25 +21,17 @@ class BeliefSearch(RuleGrader):
     def __init__(self) -> None:
         self._indexes = TextIndexes()
 
-    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        response, key = only(item, responses, self.name), item.key_as(BeliefSearchKey, self.name)
-        if response.outcome.is_error and (failure := first_failure(responses)):
-            state, reason = failure
-            return row(item, self.name, state, verdict=None, reason=reason, answerable=False)
+    def graded(self, item: ItemKey, scenario: Scenario, response: Response) -> Graded:
+        key = item.key_as(BeliefSearchKey, self.name)
         index = self._indexes.of(scenario)
         hits = Hits(index, index.asked[item.question_ids[0]], key, response.items or ())
         own = Result(key, completed(key, hits.names))
         published = Result(key, completed(key, [name for name in hits.names if name in index.texts]))
         violations = {Flag.FILTER_LEAK: hits.leaks or 0, Flag.OTHER_BANK: hits.other_bank or 0}
-        return row(
-            item,
-            self.name,
-            GradeState.GRADED,
-            verdict=None,
-            credit=_credit(own),
+        return Graded(
             reason=_reason(own),
+            credit=_credit(own),
             flags=tuple(flag for flag, count in violations.items() if count),
-            answerable=False,
             alternates={"published": published.passed, "unexpanded": _credit(Result(key, unpinned(key, hits.names)))},
             metrics={
                 **(_of_turn(own, published) if key.of_turn else _of_case(own, published)),

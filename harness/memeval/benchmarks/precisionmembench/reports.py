@@ -17,7 +17,6 @@ from pydantic import Field
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.reading import (
     NO_ANSWER,
-    UNKNOWN_VERSION,
     Amount,
     AnswerFile,
     Count,
@@ -27,9 +26,9 @@ from memeval.benchmarks.formats.reading import (
     ImportedAnswers,
     Name,
     fitted,
+    imported_answers,
     once,
     placed,
-    slug_of,
 )
 from memeval.benchmarks.formats.writing import require_session, write_json
 from memeval.benchmarks.precisionmembench.dataset import SEARCHES, TURNS, PrecisionDataset, turn_id
@@ -38,7 +37,6 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.grading.base import last_attempts
 from memeval.grading.recall import Hits, TextIndex
 from memeval.records.errors import BadInput
-from memeval.records.imported import Imported
 from memeval.records.response import Response
 
 CONVERSATIONS = "Session-level noise isolation"
@@ -258,19 +256,14 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     answers = [_answer(value, where) for where, value in placed(report.cases, f"{file.path}: cases")]
     once((str(file.path), answer.question_id) for answer in answers)
     unsent = {case.case_id for case in dataset_of(benchmark_session).fixtures.cases if not case.is_sent}
-    name = file.system or report.provider
-    return ImportedAnswers(
-        system=name,
-        version=report.provenance.version or UNKNOWN_VERSION,
-        slug=slug_of(name, FORMAT),
-        answers=tuple(answer for answer in answers if answer.question_id not in unsent),
-        imported=Imported(
-            format=FORMAT,
-            file=file.path.name,
-            digest=file.digest,
-            made_by="the test program of precisionMemBench",
-            made_at=report.provenance.date,
-        ),
+    return imported_answers(
+        file,
+        FORMAT,
+        file.system or report.provider,
+        (answer for answer in answers if answer.question_id not in unsent),
+        version=report.provenance.version,
+        made_by="the test program of precisionMemBench",
+        made_at=report.provenance.date,
     )
 
 

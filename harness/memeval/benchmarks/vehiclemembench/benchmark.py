@@ -1,10 +1,9 @@
 """VehicleMemBench as a benchmark: protocols with their graders and items, tiers, and data."""
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from memeval.benchmarks.base import Benchmark, Parameters, refuse_parameters, tables_of
+from memeval.benchmarks.base import Benchmark, Parameters, drawn, refuse_parameters, tables_of
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.errata import shipped_errata
 from memeval.benchmarks.vehiclemembench.dataset import VehicleMemBenchDataset
@@ -57,9 +56,8 @@ class VehicleMemBenchmark(Benchmark):
         seed = next(each.seed for each in INFO.tiers if each.name == tier)
         if seed is None:
             return tuple(keys)
-        names = dict.fromkeys(item.scenario_id for item in keys)
-        drawn = sorted(names, key=lambda name: hashlib.sha256(f"{seed}:{name}".encode()).hexdigest())[:DRAWN]
-        return tuple(item for item in keys if item.scenario_id in drawn)
+        chosen = drawn((item.scenario_id for item in keys), seed, DRAWN)
+        return tuple(item for item in keys if item.scenario_id in chosen)
 
     def errata(self, tier: str = "full") -> Errata:
         """Return the events whose minute the histories do not have."""

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import cached_property, lru_cache
+from functools import cached_property
 
-from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.base import LoadedDataset
 from memeval.benchmarks.vehiclemembench.keys import VehicleMemBenchKey
 from memeval.benchmarks.vehiclemembench.released import Line, Release
 from memeval.keys import ItemKey
@@ -18,9 +18,6 @@ PAUSE = timedelta(minutes=5)
 
 USUAL = 3
 """Number of people in most histories."""
-
-KEPT_OPEN = 2
-"""Number of cached scenarios."""
 
 RULE = """\
 Reply with the calls that set the vehicle as the people want it now, one a line, such as name(level=3, zone="all"). \
@@ -75,8 +72,8 @@ def iso(minute: str) -> str:
     return f"{minute.replace(' ', 'T')}:00"
 
 
-class VehicleMemBenchDataset(Dataset):
-    """Histories, each a scenario with its queries at the end, loaded on demand.
+class VehicleMemBenchDataset(LoadedDataset):
+    """Histories, each a scenario with its queries at the end.
 
     ``calls``: whether queries ask for calls, and list the functions.
     """
@@ -86,21 +83,10 @@ class VehicleMemBenchDataset(Dataset):
         self._release = release
         self.parameters = {}
         self._calls = calls
-        self._cached = lru_cache(maxsize=KEPT_OPEN)(self._open)
 
-    def scenarios(self) -> Iterator[Scenario]:
-        return map(self.scenario, self.scenario_ids())
-
-    def scenario(self, scenario_id: str) -> Scenario:
-        if scenario_id not in self._release.histories:
-            raise KeyError(scenario_id)
-        return self._cached(scenario_id)
-
-    def scenario_ids(self) -> Iterator[str]:
-        return iter(self._release.histories)
-
-    def answer_keys(self) -> Iterator[ItemKey]:
-        return (key for keys in self._keys.values() for key in keys)
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._release.histories
 
     def corrected(self, key: ItemKey, erratum: Erratum) -> ItemKey:
         """Return a key with other events.
@@ -125,20 +111,16 @@ class VehicleMemBenchDataset(Dataset):
     def _functions(self) -> str:
         return "\n".join(self._release.functions())
 
-    @cached_property
-    def _keys(self) -> dict[str, tuple[ItemKey, ...]]:
-        return {name: tuple(self._items(name)) for name in self._release.histories}
-
-    def _items(self, name: str) -> Iterator[ItemKey]:
-        history = History(self._release.lines(name))
-        for place, query in enumerate(self._release.queries(name)):
+    def keys_of(self, scenario_id: str) -> Iterator[ItemKey]:
+        history = History(self._release.lines(scenario_id))
+        for place, query in enumerate(self._release.queries(scenario_id)):
             key = _with_events(VehicleMemBenchKey(calls=query.calls), query.minutes, history.located)
             yield ItemKey(
-                item_id=f"{name}:{place}",
-                scenario_id=name,
-                question_ids=(f"{name}:{place}",),
+                item_id=f"{scenario_id}:{place}",
+                scenario_id=scenario_id,
+                question_ids=(f"{scenario_id}:{place}",),
                 category=query.category,
-                cluster=name,
+                cluster=scenario_id,
                 slices={
                     "values": "in the query" if query.holds_values else "not in the query",
                     "people": "three" if len(history.speakers) == USUAL else "more",
@@ -147,13 +129,13 @@ class VehicleMemBenchDataset(Dataset):
                 key=key,
             )
 
-    def _open(self, name: str) -> Scenario:
-        history = History(self._release.lines(name))
+    def load(self, scenario_id: str) -> Scenario:
+        history = History(self._release.lines(scenario_id))
         asks = (
-            self._asked(f"{name}:{place}", query.text, history)
-            for place, query in enumerate(self._release.queries(name))
+            self._asked(f"{scenario_id}:{place}", query.text, history)
+            for place, query in enumerate(self._release.queries(scenario_id))
         )
-        return Scenario(scenario_id=name, steps=(*history.steps(), *asks))
+        return Scenario(scenario_id=scenario_id, steps=(*history.steps(), *asks))
 
     def _asked(self, question_id: str, text: str, history: History) -> Ask | Task:
         if not self._calls:

@@ -9,7 +9,6 @@ class VehicleMemBenchKey(AnswerKey):
     """The events that a query depends on, and the calls that answer it."""
 
     kind: Literal["vehicle-calls"] = "vehicle-calls"
-    """Type of the key."""
     calls: tuple[str, ...]
     """The expected calls, such as ``name(level=3)``; their order does not matter."""
     event_turns: tuple[str, ...] = ()

@@ -179,7 +179,7 @@ def _union(sets: Iterable[Set[str]]) -> Set[str]:
 
 
 def faults(pack: WordingPack) -> list[str]:
-    return [*_sizes(pack), *_slots(pack), *_repeated(pack), *_values(pack), *_leaks(pack)]
+    return [*_sizes(pack), *_slots(pack), *_repeated(pack), *_values(pack), *_said_values(pack, _all_texts(pack))]
 
 
 def shared(one: WordingPack, other: WordingPack) -> list[str]:
@@ -206,32 +206,31 @@ def _sizes(pack: WordingPack) -> Iterator[str]:
     for name, rule in FRAMES.items():
         if len(pack.frames[name]) < rule.least:
             yield f"frames.{name} has {len(pack.frames[name])} frames and needs {rule.least}."
-    if (total := sum(map(len, pack.frames.values()))) < FEWEST_FRAMES:
-        yield f"the pack has {total} frames and needs {FEWEST_FRAMES}."
-    if len(pack.topics) < TOPICS:
-        yield f"the pack has {len(pack.topics)} topics and needs {TOPICS}."
-    if len(pack.chains) < CHAINS:
-        yield f"the pack has {len(pack.chains)} chains and needs {CHAINS}."
-    if len(pack.themes) < THEMES:
-        yield f"the pack has {len(pack.themes)} themes and needs {THEMES}."
+    total = sum(map(len, pack.frames.values()))
+    for found, least, what in (
+        (total, FEWEST_FRAMES, "frames"),
+        (len(pack.topics), TOPICS, "topics"),
+        (len(pack.chains), CHAINS, "chains"),
+        (len(pack.themes), THEMES, "themes"),
+    ):
+        if found < least:
+            yield f"the pack has {found} {what} and needs {least}."
     for topics in pack.chains:
         if len(topics) < DEPENDENTS + 1:
             yield f"the chain '{topics[0].id if topics else ''}' needs a root and {DEPENDENTS} dependent topics."
-        for topic in topics:
-            if len(topic.values) < CHAIN_VALUES:
-                yield f"{topic.id} has {len(topic.values)} values and needs {CHAIN_VALUES}."
-        for topic in topics[1:]:
-            if len(topic.because) < 2:
-                yield f"{topic.id} has {len(topic.because)} entries in 'because' and needs 2."
-    for topic in pack.topics:
-        if len(topic.values) < VALUES:
-            yield f"{topic.id} has {len(topic.values)} values and needs {VALUES}."
-    for topic in (*pack.topics, *(topics[0] for topics in pack.chains if topics)):
-        if len(topic.hints) < HINTS:
-            yield f"{topic.id} has {len(topic.hints)} hints and needs {HINTS}."
+        yield from _few(topics, "values", CHAIN_VALUES)
+        yield from _few(topics[1:], "because", 2, "entries in 'because'")
+    yield from _few(pack.topics, "values", VALUES)
+    yield from _few((*pack.topics, *(topics[0] for topics in pack.chains if topics)), "hints", HINTS)
     for topic in pack.all_topics:
         if len(topic.now) < 3 or len(topic.past) < 2 or len(topic.openers) < 2 or len(topic.tips) < 2:
             yield f"{topic.id} needs 3 questions in 'now', and 2 entries each in 'past', 'openers' and 'tips'."
+
+
+def _few(topics: Iterable[WordedTopic], name: str, least: int, what: str = "") -> Iterator[str]:
+    for topic in topics:
+        if (found := len(getattr(topic, name))) < least:
+            yield f"{topic.id} has {found} {what or name} and needs {least}."
 
 
 def slots_of(text: str) -> set[str]:
@@ -239,38 +238,42 @@ def slots_of(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
+_TOPIC_SLOTS: Mapping[str, tuple[Set[str], Set[str]]] = {
+    "rest": ({"v", "my"}, {"v"}),
+    "now": ({"name", "my"}, {"name"}),
+    "past": ({"name", "my", "when"}, {"name", "when"}),
+    "hints": ({"v", "bare"}, {"v|bare"}),
+    "because": ({"base", "do", "v"}, {"base", "do|v"}),
+    "openers": (frozenset(), frozenset()),
+    "tips": (frozenset(), frozenset()),
+}
+"""The slots that each part of a topic may use, and those that it must use."""
+
+
 def _slots(pack: WordingPack) -> Iterator[str]:
     for name, rule in FRAMES.items():
         for frame in pack.frames[name]:
-            yield from _fits(f"frames.{name}", frame, frozenset(rule.slots), frozenset(rule.needed))
+            yield from _fits(f"frames.{name}", frame, set(rule.slots), set(rule.needed))
     for script in (frame.split("\n") for frame in pack.frames[SCRIPTS]):
         if len(script) % 2 == 0:
             yield f"frames.elliptic: {script[0]!r} must end with a line of the user."
         if any({"v", "do", "doing"} & slots_of(line) for line in script[:-1]):
             yield f"frames.elliptic: {script[0]!r} states the value before the last line."
-    ab, the = frozenset({"a", "b"}), frozenset({"a", "b", "the_a", "the_b"})
     for theme in pack.themes:
         for text in theme.ask:
-            yield from _fits("themes.ask", text, ab, frozenset({"a|b"}))
+            yield from _fits("themes.ask", text, {"a", "b"}, {"a|b"})
         for text in (*theme.reply, *theme.more, *theme.end):
-            yield from _fits("themes", text, the, frozenset())
+            yield from _fits("themes", text, {"a", "b", "the_a", "the_b"}, set())
         if len(theme.more) != len(theme.end):
             yield f"themes: {theme.ask[0]!r} needs as many entries in 'more' as in 'end'."
     for topic in pack.all_topics:
-        yield from _fits(f"{topic.id}.rest", topic.rest, frozenset({"v", "my"}), frozenset({"v"}))
-        for text in topic.now:
-            yield from _fits(f"{topic.id}.now", text, frozenset({"name", "my"}), frozenset({"name"}))
-        for text in topic.past:
-            yield from _fits(f"{topic.id}.past", text, frozenset({"name", "my", "when"}), frozenset({"name", "when"}))
-        for text in topic.hints:
-            yield from _fits(f"{topic.id}.hints", text, frozenset({"v", "bare"}), frozenset({"v|bare"}))
-        for text in topic.because:
-            yield from _fits(f"{topic.id}.because", text, frozenset({"base", "do", "v"}), frozenset({"base", "do|v"}))
-        for text in (*topic.openers, *topic.tips):
-            yield from _fits(topic.id, text, frozenset(), frozenset())
+        for name, (allowed, needed) in _TOPIC_SLOTS.items():
+            texts = getattr(topic, name)
+            for text in (texts,) if isinstance(texts, str) else texts:
+                yield from _fits(f"{topic.id}.{name}" if allowed else topic.id, text, allowed, needed)
 
 
-def _fits(where: str, text: str, allowed: frozenset[str], needed: frozenset[str]) -> Iterator[str]:
+def _fits(where: str, text: str, allowed: Set[str], needed: Set[str]) -> Iterator[str]:
     try:
         used = slots_of(text)
     except ValueError:
@@ -294,10 +297,6 @@ def _plain(text: str) -> str:
     return " ".join(re.sub(r"[^\w{}' ]", " ", text.casefold()).split())
 
 
-def _phrases(pack: WordingPack) -> list[str]:
-    return [phrase for topic in pack.all_topics for value in topic.values for phrase in value.phrases]
-
-
 def _values(pack: WordingPack) -> Iterator[str]:
     """Check that no value of a pack contains another one, so that every answer can be told from every other."""
     named = [(topic.id, value) for topic in pack.all_topics for value in topic.values]
@@ -313,10 +312,6 @@ def _values(pack: WordingPack) -> Iterator[str]:
     yield from (f"the phrase '{phrase}' belongs to two values." for phrase, count in counts.items() if count > 1)
 
 
-def _leaks(pack: WordingPack) -> list[str]:
-    return _said_values(pack, _all_texts(pack))
-
-
 def _all_texts(pack: WordingPack) -> list[str]:
     talk = [thing for theme in pack.themes for thing in (*theme.a, *theme.b)]
     labels = [text for topic in pack.all_topics for text in (topic.label, " ".join(topic.verb), topic.rest)]
@@ -324,7 +319,8 @@ def _all_texts(pack: WordingPack) -> list[str]:
 
 
 def _said_values(pack: WordingPack, texts: Iterable[str]) -> list[str]:
-    phrases = "|".join(re.escape(phrase) for phrase in sorted(_phrases(pack), key=len, reverse=True))
+    every = (phrase for topic in pack.all_topics for value in topic.values for phrase in value.phrases)
+    phrases = "|".join(re.escape(phrase) for phrase in sorted(every, key=len, reverse=True))
     pattern = re.compile(rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
     found = ((text, pattern.search(text)) for text in texts)
     return [f"{text!r} contains the value '{match.group()}' of '{pack.name}'." for text, match in found if match]

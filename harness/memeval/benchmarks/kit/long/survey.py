@@ -111,7 +111,8 @@ def survey(source: LongSource) -> Survey:
         fillers.append(number)
         tokens.append(counted)
         history = LongHistory(_scenario_id(source, name), lives, filler, number)
-        _check_order(history)
+        if not all(before < after for before, after in pairwise(history.times())):
+            raise BrokenRule(f"{history.scenario_id}: dates are inverted.")
         sizes.append(0)
         for piece in chain(history.scenario().json_pieces(), ("\n",)):
             data = piece.encode()
@@ -129,11 +130,6 @@ def survey(source: LongSource) -> Survey:
         sizes=tuple(sizes),
         digest=f"sha256:{digest.hexdigest()}",
     )
-
-
-def _check_order(history: LongHistory) -> None:
-    if not all(before < after for before, after in pairwise(history.times())):
-        raise BrokenRule(f"{history.scenario_id}: dates are inverted.")
 
 
 def made_by(source: LongSource) -> Digest:
