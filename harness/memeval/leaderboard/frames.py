@@ -161,16 +161,9 @@ def _read_items(folders: Sequence[RunFolder]) -> Iterator[tuple[Digest, Iterator
 
     Raises BadInput: rows are damaged, or do not match the digests in ``run.json``.
     """
-    lacking = []
-    for each in folders:
-        folder = RunFolder(each.path)
-        if _has_rows(folder):
-            yield folder.digest, _checked_items(folder)
-        else:
-            lacking.append(each)
-    for warning in fetch_missing(RunFolder(each.path) for each in lacking):
+    for warning in fetch_missing(RunFolder(each.path) for each in folders):
         warn(warning)
-    for each in lacking:
+    for each in folders:
         folder = RunFolder(each.path)
         if _has_rows(folder):
             yield folder.digest, _checked_items(folder)

@@ -110,7 +110,6 @@ class BenchmarkView:
         return self.info.tab.items if self.info and self.info.tab else "questions"
 
     def track_title(self, track: Track) -> str:
-        """Return the heading of a track's table."""
         return f"{self.title}: {self.track_words(track)}"
 
     def track_words(self, track: Track) -> str:

@@ -25,8 +25,6 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 class Publisher(ABC):
-    """Makes the pages of one kind."""
-
     name: ClassVar[str]
     order: ClassVar[int]
     """Publishers run in ascending order; it affects only the order of the output."""

@@ -158,7 +158,6 @@ def _between(points: Sequence[TrendPoint], index: int, place: Place) -> float:
 
 
 def written(value: float | None, unit: Unit) -> str:
-    """Return a value as people read it, with its unit."""
     match unit:
         case Unit.SHARE:
             return f"{text.percent(value)} %" if value is not None else text.ABSENT
