@@ -145,7 +145,6 @@ SUITE = (
 """The lines for a suite: first Astrocyte's, in its order, then memeval's."""
 
 SUITE_ONLY = {"recall_precision", "reflect_accuracy", "true_rejection_rate"}
-"""Figures that only suites have."""
 
 USAGE = (
     MatrixLine("Context tokens/question", "tokens_per_question", COUNT),
@@ -155,7 +154,6 @@ USAGE = (
     MatrixLine("Cost (USD)", "cost_total_usd", DOLLARS),
     MatrixLine("Cost/item (USD)", "usd_per_item", DOLLARS),
 )
-"""The usage lines of other runs."""
 
 
 def table_text(matrix: Matrix) -> str:

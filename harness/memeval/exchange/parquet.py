@@ -8,7 +8,6 @@ from typing import Any
 
 Cell = str | bool | int | float | datetime | None
 Row = dict[str, Cell]
-"""A row of a table, by column."""
 
 
 class Kind(StrEnum):

@@ -31,9 +31,8 @@ from memeval.leaderboard.frame_index import RUN, IndexedRows, RunIndex, warn
 from memeval.leaderboard.frame_rows import USES_MODEL, category_rows, item_rows, run_row
 from memeval.leaderboard.measured import ROWS, check_digest
 from memeval.leaderboard.series import history_of
-from memeval.leaderboard.trend_measures import run_measures
 from memeval.leaderboard.trend_rows import point_rows
-from memeval.leaderboard.trends import trend_of
+from memeval.leaderboard.trends import run_measures, trend_of
 from memeval.records.base import Digest, canonical_json
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent

@@ -19,7 +19,6 @@ from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, KeptPage, Page, file_bytes
 
 GROUP = "memeval.pages"
-"""The group of the entry points."""
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 

@@ -55,7 +55,6 @@ class NewFile:
     path: str
     content: bytes | Path
     immutable: bool = True
-    """Whether the bytes at this path never change."""
 
     @property
     def data(self) -> bytes:
