@@ -9,8 +9,16 @@ from memeval.archive.histories import stored_histories
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, history_runs, sealed_runs
 from memeval.leaderboard.series import History, LeftOut, VersionSeries, history_of
-from memeval.leaderboard.trend_measures import COMPOSITE, INGEST_RATIO, SEARCH_RATIO, named_measure, run_measures
-from memeval.leaderboard.trends import ScoreChanges, Trend, trend_of
+from memeval.leaderboard.trends import (
+    COMPOSITE,
+    INGEST_RATIO,
+    SEARCH_RATIO,
+    ScoreChanges,
+    Trend,
+    named_measure,
+    run_measures,
+    trend_of,
+)
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent

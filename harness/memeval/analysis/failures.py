@@ -120,7 +120,6 @@ def _value(text: str) -> float:
 
 
 FAILURES = "failures.jsonl"
-"""File name of a run's failure analysis."""
 
 HALF = 0.5
 """An item with at least this credit is right, if its grader gives credits."""

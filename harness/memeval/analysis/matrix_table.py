@@ -145,7 +145,6 @@ SUITE = (
 """The lines for a suite: first Astrocyte's, in its order, then memeval's."""
 
 SUITE_ONLY = {"recall_precision", "reflect_accuracy", "true_rejection_rate"}
-"""Figures that only suites have."""
 
 USAGE = (
     MatrixLine("Context tokens/question", "tokens_per_question", COUNT),
@@ -155,7 +154,6 @@ USAGE = (
     MatrixLine("Cost (USD)", "cost_total_usd", DOLLARS),
     MatrixLine("Cost/item (USD)", "usd_per_item", DOLLARS),
 )
-"""The usage lines of other runs."""
 
 
 def table_text(matrix: Matrix) -> str:
@@ -284,3 +282,35 @@ def _row(label: str, values: Iterable[str]) -> str:
 def _cut(text: str, width: int) -> str:
     text = visible(text)
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+COST = "usd_per_item"
+
+
+def best_for_their_cost(cells: Iterable[MatrixCell]) -> list[MatrixCell]:
+    """Return the cells on the Pareto front: every cheaper cell scores less, and every better cell costs more.
+
+    The cheapest is first. ``cells``: cells of one track. Cells without a score or a known cost are ignored.
+    """
+    placed = [
+        (cost, score, cell)
+        for cell in cells
+        if (cost := value_of(cell, COST)) is not None and (score := value_of(cell, "composite")) is not None
+    ]
+    kept = frontier([(cost, score) for cost, score, _cell in placed])
+    return [placed[place][2] for place in kept]
+
+
+def frontier(points: Sequence[tuple[float, float]]) -> tuple[int, ...]:
+    """Return the places of the points that no other point dominates, the cheapest first.
+
+    Points are pairs of cost and score. A point dominates another if it costs no more, scores no less, and is better in
+    one of the two. Equal points are all kept.
+    """
+    kept: list[int] = []
+    for index in sorted(range(len(points)), key=lambda index: (points[index][0], -points[index][1])):
+        cost, score = points[index]
+        last = points[kept[-1]] if kept else None
+        if last is None or score > last[1] or (cost, score) == last:
+            kept.append(index)
+    return tuple(kept)

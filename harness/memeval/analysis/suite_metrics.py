@@ -14,7 +14,6 @@ from memeval.records.grade import Grade
 from memeval.records.response import Response
 
 QUANTILES = (50, 95, 99)
-"""The reported percentiles of latencies."""
 
 
 def percentile(values: Sequence[float], p: float) -> float | None:

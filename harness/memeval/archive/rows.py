@@ -8,7 +8,7 @@ import json
 import stat
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -169,7 +169,7 @@ def _opened(path: Path) -> BinaryIO | io.BufferedReader:
     return io.BufferedReader(gzip.GzipFile(path, "rb"), BUFFER) if path.suffix == ".gz" else path.open("rb")
 
 
-def indented(data: Mapping[str, Any]) -> bytes:
+def indented(data: Mapping[str, Any] | Sequence[Any]) -> bytes:
     return (json.dumps(data, sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
 
 

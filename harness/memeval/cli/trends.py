@@ -140,8 +140,7 @@ _LIST = "List what there is: memeval archive trajectory."
 
 def _trends(history: History, measure: str, folders: Sequence[RunFolder]) -> list[tuple[Trend, ScoreChanges]]:
     """Return the trend of each series that has the measure. Raises ``BadInput`` if no series has the measure."""
-    from memeval.leaderboard.trend_measures import named_measure, run_measures
-    from memeval.leaderboard.trends import ScoreChanges, trend_of
+    from memeval.leaderboard.trends import ScoreChanges, named_measure, run_measures, trend_of
 
     series = sorted(history.series, key=lambda one: -len(one.points))
     named_measure(measure, run_measures([run for one in series for run in one.runs]))
@@ -157,7 +156,7 @@ def _trends(history: History, measure: str, folders: Sequence[RunFolder]) -> lis
 
 
 def _draw(shown: Sequence[tuple[Trend, ScoreChanges]], chart: Path) -> None:
-    from memeval.leaderboard.trend_measures import COMPOSITE
+    from memeval.leaderboard.trends import COMPOSITE
     from memeval.site.pages.trends import write_chart
     from memeval.site.trends.version_charts import ChartLine
 
@@ -178,7 +177,7 @@ def _track(series: VersionSeries) -> str:
 
 
 def _print(shown: Sequence[tuple[Trend, ScoreChanges]], history: History) -> None:
-    from memeval.leaderboard.trend_measures import COMPOSITE
+    from memeval.leaderboard.trends import COMPOSITE
 
     for number, (trend, changes) in enumerate(shown):
         if number:

@@ -254,7 +254,6 @@ def _times(answers: Sequence[AnsweredQuestion]) -> Data:
 
 
 def _summary(sample: Data) -> Data:
-    """Return a sample's entry in the sample list."""
     kept = ("id", "epoch", "uuid", "started_at", "completed_at", "total_time", "working_time")
     summary: Data = {name: sample[name] for name in kept if name in sample}
     summary |= {

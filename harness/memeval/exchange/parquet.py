@@ -8,12 +8,9 @@ from typing import Any
 
 Cell = str | bool | int | float | datetime | None
 Row = dict[str, Cell]
-"""A row of a table, by column."""
 
 
 class Kind(StrEnum):
-    """The type of a column."""
-
     TEXT = "text"
     REPEATED = "repeated"
     """Text with few different values; each is stored once."""
@@ -62,6 +59,12 @@ def cells_of(rows: Iterable[Mapping[str, Cell]], name: str, kind: Kind) -> list[
     if kind is Kind.NUMBER:
         return [float(cell) if isinstance(cell, bool | int) else cell for cell in cells]
     return cells
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    """Return the sum of the known values; ``None`` without any."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 def all_names(rows: Iterable[Mapping[str, Cell]]) -> set[str]:

@@ -1,13 +1,13 @@
 """A run as a flat table with one row per item: ids, numbers and states, no text of the benchmark or the system."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memeval.archive.rows import csv_text
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.writing import RunItem, RunItems, ordinals
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.exchange.parquet import Kind, Row, arrow_table, has_pyarrow, pyarrow_modules
+from memeval.exchange.parquet import Kind, Row, arrow_table, has_pyarrow, pyarrow_modules, total
 from memeval.grading.scoring import SKIPPED, headline
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
@@ -105,11 +105,11 @@ def _row(run_item: RunItem) -> Row:
         "retrieved": " ".join(
             dict.fromkeys(ordinal for row in rows for item in row.items or () for ordinal in ordinals(item))
         ),
-        "context_tokens": _sum(row.context_tokens for row in rows),
-        "reported_tokens": _sum(row.reported_tokens for row in rows),
-        "prompt_tokens": _sum(sent for sent, _received in tokens),
-        "completion_tokens": _sum(received for _sent, received in tokens),
-        **{name: _sum(getattr(row.timings, name) for row in rows) for name in _SECONDS},
+        "context_tokens": total(row.context_tokens for row in rows),
+        "reported_tokens": total(row.reported_tokens for row in rows),
+        "prompt_tokens": total(sent for sent, _received in tokens),
+        "completion_tokens": total(received for _sent, received in tokens),
+        **{name: total(getattr(row.timings, name) for row in rows) for name in _SECONDS},
         **{f"slice.{name}": value for name, value in grade.slices.items()},
         **{f"metric.{name}": value for name, value in grade.metrics.items()},
         **{f"rule.{name}": value for name, value in grade.alternates.items()},
@@ -134,11 +134,6 @@ def _columns(rows: Sequence[Row]) -> list[str]:
     """Return the columns: first the fixed ones, then those of the run, sorted."""
     own, kinds = {name for row in rows for name in row}.difference(FIXED), list(_RUN_COLUMNS)
     return [*FIXED, *sorted(own, key=lambda name: (kinds.index(name.partition(".")[0]), name))]
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
 
 
 def _kind(column: str) -> Kind:

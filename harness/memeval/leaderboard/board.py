@@ -16,6 +16,7 @@ from memeval.archive.trust import Trust, last_samples, trust_of
 from memeval.execution.readers import NATIVE
 from memeval.gateway.endpoints import is_makers
 from memeval.leaderboard.marks import (
+    NOT_ABOVE_NO_MEMORY,
     AcrossRuns,
     Mark,
     MarkName,
@@ -24,7 +25,6 @@ from memeval.leaderboard.marks import (
     marks_across,
     marks_of_samples,
     marks_within,
-    not_above_no_memory,
 )
 from memeval.leaderboard.ranking import PairTest, TrackTests, tied_apart, track_tests
 from memeval.leaderboard.samples import GRADES
@@ -455,7 +455,7 @@ def _marks_within(row: BoardRow, controls: Sequence[Run], nothing: float | None)
         return ()
     known = row.score is not None and nothing is not None
     is_doubtful = row.standing is RankStatus.RANKED and known and (row.score or 0.0) <= (nothing or 0.0)
-    return (*((not_above_no_memory(),) if is_doubtful else ()), *marks_within(row.run, controls))
+    return (*((NOT_ABOVE_NO_MEMORY,) if is_doubtful else ()), *marks_within(row.run, controls))
 
 
 def _place(row: BoardRow) -> tuple[bool, float, str]:

@@ -1,12 +1,12 @@
 """Rows of the data frames, from the heads of runs. Scores are those in ``run.json``, which the board shows."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import uses_model
 from memeval.benchmarks.formats.writing import AnsweredQuestion, RunItem, RunItems
-from memeval.exchange.parquet import Row
+from memeval.exchange.parquet import Row, total
 from memeval.grading.scoring import headline
 from memeval.leaderboard.board import check_track
 from memeval.records.base import canonical_json
@@ -167,16 +167,16 @@ def _response_cells(answers: Sequence[AnsweredQuestion]) -> Row:
     return {
         "questions": len(answers),
         "attempts": max((answer.attempts for answer in answers), default=0),
-        "context_tokens": _total(response.context_tokens for response in responses),
-        "reported_tokens": _total(response.reported_tokens for response in responses),
-        "prompt_tokens": _total(None if each is None else each[0] for each in tokens),
-        "completion_tokens": _total(None if each is None else each[1] for each in tokens),
-        "ask_seconds": _total(
+        "context_tokens": total(response.context_tokens for response in responses),
+        "reported_tokens": total(response.reported_tokens for response in responses),
+        "prompt_tokens": total(None if each is None else each[0] for each in tokens),
+        "completion_tokens": total(None if each is None else each[1] for each in tokens),
+        "ask_seconds": total(
             time.ask_seconds if time.search_seconds is None else time.search_seconds for time in times
         ),
-        "read_seconds": _total(time.read_seconds for time in times),
-        "ingest_seconds": _total(time.take_in_seconds for time in times),
-        "settle_seconds": _total(time.settle_seconds for time in times),
+        "read_seconds": total(time.read_seconds for time in times),
+        "ingest_seconds": total(time.take_in_seconds for time in times),
+        "settle_seconds": total(time.settle_seconds for time in times),
     }
 
 
@@ -185,11 +185,6 @@ def _checked(row: Row, folder: RunFolder) -> Row:
         if isinstance(value, int) and value > LARGEST:
             raise BadInput(f"{name} is {value:.3g}, which is too large.", where=folder.path, remedy="Record a new run.")
     return row
-
-
-def _total(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
 
 
 def _time(time: str, folder: RunFolder) -> datetime:

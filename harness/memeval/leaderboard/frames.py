@@ -31,9 +31,8 @@ from memeval.leaderboard.frame_index import RUN, IndexedRows, RunIndex, warn
 from memeval.leaderboard.frame_rows import USES_MODEL, category_rows, item_rows, run_row
 from memeval.leaderboard.measured import ROWS, check_digest
 from memeval.leaderboard.series import history_of
-from memeval.leaderboard.trend_measures import run_measures
 from memeval.leaderboard.trend_rows import point_rows
-from memeval.leaderboard.trends import trend_of
+from memeval.leaderboard.trends import run_measures, trend_of
 from memeval.records.base import Digest, canonical_json
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent
@@ -161,16 +160,9 @@ def _read_items(folders: Sequence[RunFolder]) -> Iterator[tuple[Digest, Iterator
 
     Raises BadInput: rows are damaged, or do not match the digests in ``run.json``.
     """
-    lacking = []
-    for each in folders:
-        folder = RunFolder(each.path)
-        if _has_rows(folder):
-            yield folder.digest, _checked_items(folder)
-        else:
-            lacking.append(each)
-    for warning in fetch_missing(RunFolder(each.path) for each in lacking):
+    for warning in fetch_missing(RunFolder(each.path) for each in folders):
         warn(warning)
-    for each in lacking:
+    for each in folders:
         folder = RunFolder(each.path)
         if _has_rows(folder):
             yield folder.digest, _checked_items(folder)

@@ -192,12 +192,11 @@ def _whole(scores: Scores) -> dict[str, float]:
     }
 
 
-def not_above_no_memory() -> Mark:
-    return Mark(
-        MarkName.NOT_ABOVE_NO_MEMORY,
-        "The run scores no higher than the no-memory control, so it is probably broken. Until a maintainer has "
-        "reviewed it, no release can be published.",
-    )
+NOT_ABOVE_NO_MEMORY = Mark(
+    MarkName.NOT_ABOVE_NO_MEMORY,
+    "The run scores no higher than the no-memory control, so it is probably broken. Until a maintainer has "
+    "reviewed it, no release can be published.",
+)
 
 
 def marks_of_samples(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Iterator[Mark]:
@@ -213,16 +212,12 @@ def marks_of_samples(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Itera
             last.clear()
         elif entry.sample is not None:
             last[entry.event] = entry.sample
-    if (sample := last.get(LedgerEvent.RE_ASKED)) is not None and not holds(sample):
-        yield Mark(
-            MarkName.JUDGE_DISAGREES,
-            f"A maintainer asked the judge again: {sample.agreed} of {sample.asked} verdicts are equal.",
-        )
-    if (sample := last.get(LedgerEvent.RERUN)) is not None and not holds(sample):
-        yield Mark(
-            MarkName.RERUN_DIFFERS,
-            f"A maintainer ran the system again: {sample.agreed} of {sample.asked} answers are equal.",
-        )
+    for event, name, again, what in (
+        (LedgerEvent.RE_ASKED, MarkName.JUDGE_DISAGREES, "asked the judge", "verdicts"),
+        (LedgerEvent.RERUN, MarkName.RERUN_DIFFERS, "ran the system", "answers"),
+    ):
+        if (sample := last.get(event)) is not None and not holds(sample):
+            yield Mark(name, f"A maintainer {again} again: {sample.agreed} of {sample.asked} {what} are equal.")
 
 
 def is_reviewed(folder: RunFolder, entries: Iterable[LedgerEntry]) -> bool:

@@ -22,7 +22,6 @@ class ValueDifference:
     low: float | None
     """Lower end of the 95 % interval; ``None`` if there is only one cluster."""
     high: float | None
-    """Upper end."""
     corrected: float
     """Two-sided p-value, corrected for the composite and the categories of this pair."""
 

@@ -76,6 +76,11 @@ class PairTest:
     def apart(self) -> bool:
         return self.corrected < ALPHA and self.difference != 0
 
+    @property
+    def word(self) -> str:
+        """Whether the first run is ``better``, ``worse`` or ``not better`` than the second."""
+        return baseline_word(self.difference, self.apart)
+
 
 @dataclass(frozen=True)
 class TrackTests:

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memeval.archive.rows import csv_text
-from memeval.leaderboard.trend_measures import COMPOSITE
-from memeval.leaderboard.trends import NeighbourTest, ScoreChanges, StepFound, Trend
+from memeval.leaderboard.trends import COMPOSITE, NeighbourTest, ScoreChanges, StepFound, Trend
 from memeval.records.comparison import Difference
 
 COLUMNS = (

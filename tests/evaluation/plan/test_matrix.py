@@ -15,7 +15,9 @@ from memeval.analysis.matrix_table import (
     LABEL,
     NOTHING,
     SUITE,
+    best_for_their_cost,
     csv_text,
+    frontier,
     gate_results,
     metric_names,
     numbers_of,
@@ -31,7 +33,6 @@ from memeval.evaluation.plan.reading import read_matrix
 from memeval.evaluation.run.running import RunOptions
 from memeval.evaluation.verify.stored_results import verify_matrix
 from memeval.execution.readers import NATIVE
-from memeval.leaderboard.matrices import best_for_their_cost, frontier
 from memeval.records.benchmark import Direction, MetricInfo, ProtocolInfo
 from memeval.records.errors import BadInput
 from memeval.records.matrix import CellState, ComparedTo, Gate, MatrixBenchmark, MatrixCell, MatrixPlan, MatrixSystem

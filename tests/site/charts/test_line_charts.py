@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.leaderboard.trend_measures import Unit
+from memeval.leaderboard.trends import Unit
 from memeval.site.charts.line_charts import (
     Axis,
     BreakMark,

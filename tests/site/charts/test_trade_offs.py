@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.records.run import SystemKind
-from memeval.site.charts.overall_chart import SIZES, overall_charts
 from memeval.site.charts.scatter import _CHARACTER, _LINE, cost_axis, score_axis
-from memeval.site.charts.trade_offs import DrawnTradeOff, draw_trade_off, trade_offs
+from memeval.site.charts.trade_offs import SIZES, DrawnTradeOff, draw_trade_off, overall_charts, trade_offs
 from memeval.site.model.content import read_site
 from memeval.site.model.products import ProductKind
 from memeval.site.table.overview import Overview, OverviewRow, overviews

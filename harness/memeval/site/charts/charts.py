@@ -23,6 +23,7 @@ from markupsafe import Markup
 from memeval.records.base import canonical_json
 from memeval.site.model.files import Asset, encode
 from memeval.site.model.text import visible
+from memeval.storage import write_whole
 
 INK, FAINT, ACCENT, CONTROL, PAPER = (f"var(--mv-{name})" for name in ("ink", "line", "accent", "control", "paper"))
 
@@ -68,7 +69,7 @@ def library() -> bytes:
     kept = cache_folder() / "vega.js"
     if not kept.is_file():
         bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # the stub lacks the default
-        _keep(kept, bundle.encode())
+        write_whole(kept, bundle.encode(), synced=False)
     return kept.read_bytes()
 
 
@@ -77,7 +78,7 @@ def draw(chart: Chart) -> Markup:
     key = hashlib.sha256(canonical_json(chart.spec).encode()).hexdigest()
     kept = cache_folder() / f"{key}.svg"
     if not kept.is_file():
-        _keep(kept, vl_convert.vega_to_svg(_vega(chart.spec)).encode())
+        write_whole(kept, vl_convert.vega_to_svg(_vega(chart.spec)).encode(), synced=False)
     head, _, body = kept.read_text(encoding="utf-8").partition(">")
     head = re.sub(r' (width|height)="[^"]*"', "", head)
     # Remove the roles of single parts: for a screen reader the chart is one picture, with a table on the page.
@@ -99,12 +100,6 @@ def _vega(spec: Spec) -> Spec:
 def _compiled(spec: str) -> Spec:
     compiled: Spec = vl_convert.vegalite_to_vega(json.loads(spec))
     return compiled
-
-
-def _keep(path: Path, data: bytes) -> None:
-    part = path.with_suffix(f".{hashlib.sha256(data).hexdigest()[:8]}.part")
-    part.write_bytes(data)
-    part.replace(path)
 
 
 def altair() -> Any:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup, escape
 
-from memeval.leaderboard.trend_measures import Unit
+from memeval.leaderboard.trends import Unit
 from memeval.site.model.text import percent, visible
 
 WIDTH, HEIGHT = 720, 300

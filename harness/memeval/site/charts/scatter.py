@@ -112,7 +112,6 @@ class Plot:
     """Its name in addresses."""
     title: str
     description: str
-    """What it shows, as text for screen readers."""
     cost: str
     spots: tuple[PlotSpot, ...]
     """At least two points, one of them ranked."""

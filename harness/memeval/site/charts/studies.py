@@ -36,7 +36,6 @@ class DrawnChart:
     title: str
     marks: tuple[DeclaredMark, ...]
     is_share: bool
-    """Whether its values are between 0 and 1."""
 
     @property
     def axis(self) -> tuple[str, ...]:

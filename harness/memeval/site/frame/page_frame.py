@@ -5,7 +5,7 @@ a page is not even read.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +20,7 @@ from memeval.records.errors import BadInput
 from memeval.site.frame.csp import POLICY
 from memeval.site.frame.navigation import guide, navigation
 from memeval.site.model.content import SiteModel
-from memeval.site.model.files import Asset, KeptPage, Page, encode, file_bytes
+from memeval.site.model.files import Asset, KeptPage, Page, content_of, encode, file_bytes
 from memeval.site.pages.board_files import COLOURS_FILE, has_colours
 from memeval.site.pages.pictures import PICTURE, has_picture
 from memeval.site.pages.rendering import environment, templates_digest
@@ -50,8 +50,6 @@ KIND = "framed-files"
 
 
 class PageFrame:
-    """The frame of the pages of a site."""
-
     def __init__(self, site: SiteModel) -> None:
         self._site_wide: dict[str, Any] = {
             "site_name": site.settings.title,
@@ -88,7 +86,7 @@ class PageFrame:
         for path, digest in json.loads(
             kept_by_name(page.url, KIND, digest_of([page.inputs, self.digest]), digests)
         ).items():
-            yield Asset(path, partial(_content, contents, path), digest)
+            yield Asset(path, partial(content_of, contents, path), digest)
 
     def file(self, page: Page) -> Asset:
         return Asset(f"{page.url}index.html", self.around(page).encode(errors="xmlcharrefreplace"))
@@ -104,7 +102,3 @@ class PageFrame:
             beside=self._guide if self._guide.leads_to(page.url) else None,
             **shared | {"picture": picture},
         )
-
-
-def _content(contents: Callable[[], Mapping[str, bytes]], path: str) -> bytes:
-    return contents()[path]

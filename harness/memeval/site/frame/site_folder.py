@@ -134,7 +134,6 @@ def is_current(out: Path, inputs: Digest) -> bool:
 
 
 def remember(out: Path, inputs: Digest, contents: Sequence[tuple[str, Digest]]) -> None:
-    """Note that a site was built."""
     kept_by_name(str(out), KIND, digest_of([inputs, sorted(contents)]), lambda: b"")
 
 

@@ -80,7 +80,6 @@ class BenchmarkView:
     redistribution: Redistribution
     """Whether its text may be published: the strictest value of the benchmark and its runs."""
     benchmark: Benchmark | None = None
-    """The benchmark; ``None`` if this memeval does not know it."""
 
     @cached_property
     def described(self) -> Digest:
@@ -110,7 +109,6 @@ class BenchmarkView:
         return self.info.tab.items if self.info and self.info.tab else "questions"
 
     def track_title(self, track: Track) -> str:
-        """Return the heading of a track's table."""
         return f"{self.title}: {self.track_words(track)}"
 
     def track_words(self, track: Track) -> str:
@@ -361,20 +359,14 @@ def read_site(
 ) -> SiteModel:
     """Read the content of the site.
 
-    Args:
-        releases: frozen leaderboards; ``None`` reads them from the results folder.
-        ledger: the ledger; ``None`` for all of that in the results folder.
-        find: returns a benchmark by id; ``None`` uses memeval's registry.
-        traces: what is known of the runs' responses already; ``None`` to read them.
-        runs: what :func:`runs_of` returned; ``None`` to read the runs.
-
-    Raises:
-        BadInput: a run, the ledger, a release, an audit, a finding or ``memeval.toml`` cannot be read.
+    ``runs``: what :func:`runs_of` returned; ``None`` to read the runs. The others are those of
+    :func:`memeval.site.frame.building.build`. Raises ``BadInput`` if a run, the ledger, a release, an audit, a finding
+    or ``memeval.toml`` cannot be read.
     """
     settings_file = board_settings(results, find or _shipped)
     keeps = traces is not None and traces.keeps
     if runs is None:
-        runs = shown_runs(_runs(results, keeps), settings_file.settings)
+        runs = runs_of(results, keeps, find=find)
     regraded = tuple(stored_regraded(results))
     if releases is None:
         releases = stored_releases(results)
@@ -432,18 +424,17 @@ def read_site(
     )
 
 
-def runs_of(results: Path, keeps: bool, sealed: Sequence[RunFolder] | None = None) -> list[RunFolder]:
+def runs_of(
+    results: Path, keeps: bool, sealed: Sequence[RunFolder] | None = None, find: FindBenchmark | None = None
+) -> list[RunFolder]:
     """Return the runs that the board of a results folder shows.
 
     ``keeps``: whether what an earlier build found of the runs may be used. ``sealed``: all sealed runs of the folder,
     if they were read already. Raises ``BadInput`` if ``memeval.toml`` cannot be read.
     """
-    return shown_runs(_runs(results, keeps, sealed), board_settings(results, _shipped).settings)
-
-
-def _runs(results: Path, keeps: bool, sealed: Sequence[RunFolder] | None = None) -> list[RunFolder]:
     found = list(sealed_runs(results) if sealed is None else sealed)
-    return [KeptRun.of(folder) for folder in found] if keeps else found
+    found = [KeptRun.of(folder) for folder in found] if keeps else found
+    return shown_runs(found, board_settings(results, find or _shipped).settings)
 
 
 def _submissions(folder: Path) -> dict[str, Submission]:

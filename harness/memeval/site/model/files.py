@@ -4,7 +4,7 @@ import gzip
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from operator import attrgetter
@@ -153,6 +153,11 @@ def shared_again(path: str, content: Callable[[], bytes]) -> Asset:
 def file_bytes(asset: Asset) -> bytes:
     content = asset.content
     return content if isinstance(content, bytes) else content.read_bytes() if isinstance(content, Path) else content()
+
+
+def content_of(contents: Callable[[], Mapping[str, bytes]], path: str) -> bytes:
+    """Return one of several contents that are made together, when the first of them is needed."""
+    return contents()[path]
 
 
 def entries_of(folder: Path) -> Iterator[tuple[str, bool]]:

@@ -11,7 +11,7 @@ from memeval.records.base import canonical_json
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Run, SystemKind
 from memeval.records.settings import BoardSettings
-from memeval.site.charts.overall_chart import overall_charts
+from memeval.site.charts.trade_offs import overall_charts
 from memeval.site.model import text
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page

@@ -1,9 +1,9 @@
 """What the graders are worth: the errors of rules and judges, by readers' labels."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from memeval.archive.rows import indented
 from memeval.claims.store import file_name
 from memeval.judging.rules import RulesJudge
 from memeval.labels.worth import ALL, ALPHA, JUDGE, STYLES
@@ -177,6 +177,4 @@ class GradersPage(Publisher):
             wide=True,
         )
         if reports:
-            data = [report.data() for report in reports]
-            content = json.dumps(data, sort_keys=True, ensure_ascii=False, indent=1) + "\n"
-            yield Asset("graders.json", content.encode())
+            yield Asset("graders.json", indented([report.data() for report in reports]))

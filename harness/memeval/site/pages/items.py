@@ -1,7 +1,7 @@
 """The page that shows every question of a run, and the data it loads."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
 
 from memeval.archive.run_cache import kept
@@ -14,7 +14,7 @@ from memeval.site.items.benchmark_shards import kept_benchmark_shards
 from memeval.site.items.failure_tables import run_failures
 from memeval.site.items.run_shards import RunShards, depends_on, kept_shards
 from memeval.site.model.content import BenchmarkView, SiteModel
-from memeval.site.model.files import Asset, GeneratedFile, Page, encode, file_bytes, shared_again
+from memeval.site.model.files import Asset, GeneratedFile, Page, content_of, encode, file_bytes, shared_again
 from memeval.site.model.labels import SLICE_LABELS, VALUE_LABELS
 from memeval.site.model.urls import issue_form, run_url, segment
 from memeval.site.pages.publisher import Publisher
@@ -101,7 +101,7 @@ class ItemsPage(Publisher):
             return {asset.path: file_bytes(asset) for asset in (*shards().assets, *last.assets)}
 
         for path in json.loads(kept(row.folder, FILES, depends, lambda: encode(list(contents())))):
-            yield shared_again(path, partial(_content, contents, path))
+            yield shared_again(path, partial(content_of, contents, path))
 
 
 def text_commands(run: Run, benchmark: BenchmarkView) -> list[str]:
@@ -111,7 +111,3 @@ def text_commands(run: Run, benchmark: BenchmarkView) -> list[str]:
     own = [each.name for each in formats if each.writer][:1]
     exports = [f"memeval export {run.run_id} --format {form} --to {form}.json" for form in own]
     return [f"memeval data list {name}", *exports]
-
-
-def _content(contents: Callable[[], Mapping[str, bytes]], path: str) -> bytes:
-    return contents()[path]

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from memeval.analysis.matrix_table import best_for_their_cost
 from memeval.archive.matrices import HEAD, MatrixFolder
-from memeval.leaderboard.matrices import best_for_their_cost
 from memeval.records.comparison import Difference
 from memeval.records.matrix import CellState, ComparedTo, GateResult, Matrix, MatrixBenchmark, MatrixCell
 from memeval.site.model.content import SiteModel

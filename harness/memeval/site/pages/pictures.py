@@ -20,7 +20,7 @@ from memeval.site.pages.front import DEFAULT_TITLE, HEADING
 from memeval.site.pages.product_results import SystemResult
 from memeval.site.pages.publisher import Publisher
 from memeval.site.table.overview import Overview, OverviewRow, overviews
-from memeval.site.table.standings import rank_text
+from memeval.site.table.standings import range_text, rank_text
 
 HEIGHT, PADDING = 20, 7
 """Height of a badge, and space beside each text, in pixels."""
@@ -228,9 +228,7 @@ def _lines(overview: Overview) -> list[PictureLine]:
     for row in overview.rows:
         value, ends = _value(row, overview)
         if value is not None:
-            ranks = row.ranks
-            rank = "" if ranks is None else f"{ranks[0]}" if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
-            found.append(PictureLine(rank, _name(row), value, ends))
+            found.append(PictureLine(range_text(*row.ranks) if row.ranks else "", _name(row), value, ends))
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memeval.leaderboard.board import WORD_SEARCH, BoardRow, BoardTable, RankStatus
-from memeval.leaderboard.ranking import PairTest, baseline_word
+from memeval.leaderboard.ranking import PairTest
 from memeval.records.benchmark import CategoryInfo
 from memeval.records.failure import EvidenceFound
 from memeval.records.finding import RecountedClaim
@@ -58,7 +58,7 @@ class SystemResult:
     def against(self) -> str | None:
         """``better``, ``worse`` or ``not better`` than the baseline; ``None`` without a test."""
         test = self.row.against_baseline
-        return None if test is None or self.untested else baseline_word(test.difference, test.apart)
+        return None if test is None or self.untested else test.word
 
 
 _SHOWN = (

@@ -1,6 +1,5 @@
 """Published scores: what others state, what their published answers show when counted and graded again here."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,6 +8,7 @@ from decimal import Decimal
 from functools import cached_property
 from urllib.parse import quote
 
+from memeval.archive.rows import indented
 from memeval.claims.embargo import NOTICE_DAYS, same_files
 from memeval.claims.findings import WITHOUT_JUDGE
 from memeval.claims.store import file_name
@@ -261,7 +261,6 @@ def counted_text(finding: RecountedClaim) -> str:
 
 
 def file_url(file: RegradedFile) -> str:
-    """Return the address of the page of a file."""
     return f"{URL}{file_name(file)}/"
 
 
@@ -419,8 +418,7 @@ class PublishedPages(Publisher):
             wide=True,
         )
         if report:
-            content = json.dumps(report.data(), sort_keys=True, ensure_ascii=False, indent=1) + "\n"
-            yield Asset("findings.json", content.encode())
+            yield Asset("findings.json", indented(report.data()))
 
     def _file(self, site: SiteModel, file: RegradedFile, same: Sequence[RegradedFile]) -> Page:
         url, name = file_url(file), file_name(file)

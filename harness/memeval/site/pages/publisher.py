@@ -19,14 +19,11 @@ from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, KeptPage, Page, file_bytes
 
 GROUP = "memeval.pages"
-"""The group of the entry points."""
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 class Publisher(ABC):
-    """Makes the pages of one kind."""
-
     name: ClassVar[str]
     order: ClassVar[int]
     """Publishers run in ascending order; it affects only the order of the output."""

@@ -7,7 +7,6 @@ from typing import Any
 from memeval.archive.rows import csv_text
 from memeval.exchange.parquet import Kind, arrow_table, pyarrow_modules
 from memeval.leaderboard.board import Board, BoardRow
-from memeval.leaderboard.ranking import baseline_word
 from memeval.site.pages.croissant import DataField
 from memeval.site.table.columns import Column
 from memeval.site.table.spending import SPENDING, total_cost
@@ -36,14 +35,6 @@ _MEASURED = {
 
 def _measured(column: Column) -> ScoreColumn:
     return _column(column.name, "Float", _MEASURED[column.name], lambda row: column.read(row).value)
-
-
-def _against_baseline(row: BoardRow) -> str | None:
-    return (
-        None
-        if row.against_baseline is None
-        else baseline_word(row.against_baseline.difference, row.against_baseline.apart)
-    )
 
 
 COLUMNS = (
@@ -91,7 +82,7 @@ COLUMNS = (
         "against_baseline",
         "Text",
         "Whether the score is significantly better or worse than that of the best simple baseline of its table.",
-        _against_baseline,
+        lambda row: row.against_baseline.word if row.against_baseline else None,
     ),
     *(_measured(column) for column in SPENDING if column.name in _MEASURED),
     _column(

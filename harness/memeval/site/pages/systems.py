@@ -1,6 +1,6 @@
 """A page for each product, with all its configurations, and a list of all products."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memeval.conformance import CHECKS, SUITE
@@ -62,8 +62,6 @@ class SystemPages(Publisher):
 
 @dataclass(frozen=True)
 class ConfigurationView:
-    """A configuration of a product, with its runs."""
-
     said: SystemIdentity | Submission
     """The system of the latest run, or the submission if it did not run."""
     rows: tuple[BoardRow, ...]
@@ -205,33 +203,34 @@ class ProductPage:
         yield from [picture] if picture else []
         rows = self.rows
         seen = [row.run.timing.started for row in rows]
-        shown: dict[str, object] = {
-            "page": self,
-            "main": main,
-            "observed": observer(main.rows[0]) if main.rows else None,
-            "needs": needs(main.rows[0].run) if main.rows else None,
-            "measured": (min(seen)[:10], max(seen)[:10]) if seen else None,
-            "judges": self.judges,
-            "benchmarks": len({row.run.track.benchmark for row in rows}),
-            "cites": [(each, row_bibtex(site, each.benchmark.title, each.row)) for each in main.results],
-        }
-        tools: dict[str, Callable[..., object] | object] = {
-            "written": written,
-            "badges": badges,
-            "interfaces": INTERFACES,
-            "spent": SPENT,
-            "timed": [each for each in main.results if each.is_timed],
-            "waits": self._waits(),
-            "claimed": claimed_text,
-            "counted_value": counted_text,
-            "verdict_badges": BADGES,
-            "claims_shown": CLAIMS_SHOWN,
-        }
+        body = render(
+            "pages/system.html",
+            url,
+            site=site,
+            page=self,
+            main=main,
+            observed=observer(main.rows[0]) if main.rows else None,
+            needs=needs(main.rows[0].run) if main.rows else None,
+            measured=(min(seen)[:10], max(seen)[:10]) if seen else None,
+            judges=self.judges,
+            benchmarks=len({row.run.track.benchmark for row in rows}),
+            cites=[(each, row_bibtex(site, each.benchmark.title, each.row)) for each in main.results],
+            written=written,
+            badges=badges,
+            interfaces=INTERFACES,
+            spent=SPENT,
+            timed=[each for each in main.results if each.is_timed],
+            waits=self._waits(),
+            claimed=claimed_text,
+            counted_value=counted_text,
+            verdict_badges=BADGES,
+            claims_shown=CLAIMS_SHOWN,
+        )
         yield Page(
             url=url,
             title=self.group.name,
             description=self.verdict,
-            body=render("pages/system.html", url, site=site, **shown, **tools),
+            body=body,
             wide=True,
             picture=picture.path if picture else None,
         )

@@ -5,9 +5,8 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from memeval.leaderboard.trend_measures import COMPOSITE, run_measures
 from memeval.leaderboard.trend_rows import trends_csv
-from memeval.leaderboard.trends import trend_of
+from memeval.leaderboard.trends import COMPOSITE, run_measures, trend_of
 from memeval.records.errors import BadInput
 from memeval.site.charts.line_charts import HEIGHT, LEFT, WIDTH, swatch_parts
 from memeval.site.model.content import SiteModel

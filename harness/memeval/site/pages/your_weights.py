@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from memeval.leaderboard.board import BoardRow
-from memeval.records.overall import Overall, OverallRow
+from memeval.records.overall import Overall
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, Data, GeneratedFile, encode
 from memeval.site.model.products import Products
 from memeval.site.model.urls import run_url, segment, system_url
 from memeval.site.pages.publisher import Publisher
-from memeval.site.table.standings import rank_text
+from memeval.site.table.standings import range_text, rank_text
 from memeval.site.table.tables import TableView, view
 
 
@@ -42,20 +42,13 @@ def suite_weights(name: str, table: Overall, titles: Sequence[str], products: Pr
             "url": products.address(system_url(row.system)),
             "control": row.is_control,
             "place": row.rank,
-            "rank": _ranks(row),
+            "rank": range_text(*row.ranks) if row.ranks else None,
             "shares": list(row.shares),
             "span": [row.stability.best, row.stability.worst] if row.stability else None,
         }
         for row in placed
     ]
     return _file(name, table.suite.title, "benchmark", parts, rows)
-
-
-def _ranks(row: OverallRow) -> str | None:
-    if row.ranks is None:
-        return None
-    best, worst = row.ranks
-    return str(best) if best == worst else f"{best}–{worst}"
 
 
 def _file(name: str, title: str, kind: str, parts: Sequence[tuple[str, float]], rows: Sequence[Data]) -> Asset:

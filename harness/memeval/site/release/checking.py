@@ -17,17 +17,14 @@ from memeval.records.errors import BadInput, MemevalError
 from memeval.records.release import Release
 from memeval.site.model.files import SHARED
 from memeval.site.release.roots import (
-    INDEX,
     LATEST,
     LATEST_PAGE,
     NOT_FOUND,
-    NOT_FOUND_PAGE,
     RELEASE_FILE,
-    ROOT_PAGE,
     TAKEN,
     VERSIONS_FILE,
     latest_page,
-    selector,
+    root_files,
 )
 from memeval.site.release.targets.base import Entry, EntryKind, Target
 from memeval.systems.channel import visible
@@ -204,9 +201,9 @@ def _root_findings(
 ) -> Iterator[Finding]:
     newest_first = sorted(files.values(), key=lambda file: age(file.release), reverse=True)
     versions = [file.release.version for file in newest_first]
-    wanted = {VERSIONS_FILE: selector(versions), INDEX: ROOT_PAGE}
-    if NOT_FOUND in entries or newest_first:
-        wanted[NOT_FOUND] = NOT_FOUND_PAGE
+    wanted = root_files(versions)
+    if NOT_FOUND not in entries and not newest_first:
+        del wanted[NOT_FOUND]
     # Another memeval may have written them: then the newest release has their digests.
     stated = newest_first[0].release.root_files if newest_first else {}
     for name, content in wanted.items():

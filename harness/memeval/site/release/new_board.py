@@ -10,6 +10,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic import ValidationError
 
+from memeval.archive.rows import indented
 from memeval.evaluation.run.provenance import DISTRIBUTION, memeval_version
 from memeval.evaluation.submit.scaffold import ScaffoldAnswers, scaffold, slug_of
 from memeval.project import project
@@ -108,7 +109,7 @@ def _write(draft: Path, board: NewBoard, schema: Mapping[str, object]) -> None:
         path = draft / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(environment.get_template(template).render(values), encoding="utf-8")
-    (draft / SCHEMA).write_text(json.dumps(schema, sort_keys=True, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    (draft / SCHEMA).write_bytes(indented(schema))
     if carried is not None:
         (draft / FOLDER).mkdir()
         (draft / FOLDER / carried).write_bytes(wheel())

@@ -1,7 +1,7 @@
 """The files at the root of a board, beside its versions: they follow from the releases, and lead to the newest one."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from memeval.site.frame.not_found import not_found_page
@@ -51,6 +51,11 @@ def latest_page(version: str) -> bytes:
 def root_pages(version: str) -> dict[str, bytes]:
     """Return the pages beside the versions that depend on memeval alone, if a version is the newest."""
     return {INDEX: ROOT_PAGE, NOT_FOUND: NOT_FOUND_PAGE, LATEST_PAGE: latest_page(version)}
+
+
+def root_files(versions: Sequence[str]) -> dict[str, bytes]:
+    """Return the files beside the versions, newest first, that a target always has."""
+    return {VERSIONS_FILE: selector(versions), NOT_FOUND: NOT_FOUND_PAGE, INDEX: ROOT_PAGE}
 
 
 def selector(versions: Iterable[str]) -> bytes:

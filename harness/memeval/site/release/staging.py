@@ -1,7 +1,5 @@
 """Makes a version of a published folder beside the others, then switches to it."""
 
-import hashlib
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +14,8 @@ from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 from memeval.records.release import Release
 from memeval.site.frame.building import build, make_folder
-from memeval.site.model.files import SHARED
+from memeval.site.model.file_digests import digest_file
+from memeval.site.model.files import SHARED, entries_of
 from memeval.site.release.roots import (
     INDEX,
     LATEST,
@@ -28,6 +27,7 @@ from memeval.site.release.roots import (
     TAKEN,
     VERSIONS_FILE,
     latest_page,
+    root_files,
     root_pages,
     selector,
 )
@@ -44,8 +44,6 @@ class NotRebuilt(CheckFailed):
 
 @dataclass(frozen=True)
 class Stage:
-    """A built release."""
-
     folder: Path
     release: Release
 
@@ -122,17 +120,11 @@ def manifest(folder: Path) -> dict[str, Digest]:
     Raises ``BadInput`` if the folder contains a symlink or another special file, or a file cannot be read.
     """
     found: dict[str, Digest] = {}
-    for parent, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            path = Path(parent, name)
-            if path.is_symlink() or not path.is_file():
-                raise BadInput("is not a plain file.", where=path, remedy="Delete it.")
-            with path.open("rb") as stream:
-                found[path.relative_to(folder).as_posix()] = (
-                    "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
-                )
-    found.pop("release.json", None)
+    for path, is_file in entries_of(folder):
+        if not is_file:
+            raise BadInput("is not a plain file.", where=folder / path, remedy="Delete it.")
+        found[path] = digest_file(folder / path)
+    found.pop(RELEASE_FILE, None)
     return found
 
 
@@ -189,8 +181,7 @@ def is_switched(target: Target, versions: list[str], entries: Mapping[str, Entry
         leads = latest.kind is EntryKind.LINK and latest.points_at == versions[0]
     else:
         leads = _content(target, LATEST_PAGE, entries) == latest_page(versions[0])
-    wanted = {VERSIONS_FILE: selector(versions), NOT_FOUND: NOT_FOUND_PAGE, INDEX: ROOT_PAGE}
-    return leads and all(_content(target, path, entries) == content for path, content in wanted.items())
+    return leads and all(_content(target, path, entries) == each for path, each in root_files(versions).items())
 
 
 def switch(target: Target, results: Path) -> Iterator[str]:

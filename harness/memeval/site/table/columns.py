@@ -18,8 +18,6 @@ from memeval.site.model.text import ABSENT
 
 
 class BetterEnd(StrEnum):
-    """Which values of a column are better."""
-
     HIGHER = "higher"
     LOWER = "lower"
     NONE = "none"
@@ -87,8 +85,6 @@ class Column:
 
 @dataclass(frozen=True)
 class TableCell:
-    """The formatted value of a column for one run."""
-
     column: Column
     reading: ColumnReader
     text: str

@@ -21,8 +21,6 @@ NOT_ASKED = "scores are measured by formula; no judge is used"
 
 @dataclass(frozen=True)
 class JudgeName:
-    """A judge as pages name it."""
-
     name: str
     endpoint: str | None
     label: str | None

@@ -35,7 +35,6 @@ def columns(table: BoardTable, benchmark: BenchmarkView, marks: Marks, own: Colu
     ``own``: the column of the board's own score; ``None`` if the board has no own weights.
     """
     alternates = sorted({name for row in table.rows for name in row.run.scores.alternates})
-    described = benchmark.info.alternates if benchmark.info else {}
     return (
         RANK,
         _system_column(marks),
@@ -43,7 +42,7 @@ def columns(table: BoardTable, benchmark: BenchmarkView, marks: Marks, own: Colu
         *((own,) if own else ()),
         BASELINE,
         GAP,
-        *(_alternate(name, described.get(name)) for name in alternates),
+        *(_alternate(name, benchmark.rule_meaning(name)) for name in alternates),
         *((TASK_AVERAGE,) if any(plan.shared for plan in table.track.categories) else ()),
         GRADED,
         *(_measure(metric) for metric in benchmark.shown_metrics(table.track)),
@@ -103,8 +102,6 @@ def _composite(row: BoardRow) -> ColumnReader:
 
 
 def own_column(weights: str, own: OwnScore) -> Column:
-    """Return the column of the board's own score."""
-
     def read(row: BoardRow) -> ColumnReader:
         score = own(row)
         if score is None:
@@ -128,12 +125,12 @@ def _alternate_reading(name: str, row: BoardRow) -> ColumnReader:
     return ColumnReader(composite.value, note=_range(composite.interval) or composite.reason)
 
 
-def _alternate(name: str, described: str | None) -> Column:
+def _alternate(name: str, meaning: str) -> Column:
     return _share(
         name=f"composite_{name}",
         title=f"{name.capitalize()} rule",
         group=ColumnGroup.SCORE,
-        help=described or f"Score of the same answers by the rule “{name}”.",
+        help=meaning,
         read=partial(_alternate_reading, name),
     )
 
@@ -248,49 +245,43 @@ def _isolation(row: BoardRow) -> ColumnReader:
     return ColumnReader(isolation.value, badges=((kind, label(isolation)),), note=f"network: {label(network)}{said}")
 
 
+_whole = partial(Column, group=ColumnGroup.WHOLE)
+_rate = partial(_whole, write=text.percent, direction=BetterEnd.LOWER, unit="%")
+_trust = partial(Column, group=ColumnGroup.TRUST, write=lambda _value: "")
+_origin = partial(Column, group=ColumnGroup.ORIGIN)
+
 REST = (
-    Column(
+    _whole(
         name="coverage",
         title="Items done",
-        group=ColumnGroup.WHOLE,
         help="Completed items of all planned items. An item is one question, or a group of questions graded together. "
         "A run with missing items is partial and has no rank.",
         read=_coverage,
         direction=BetterEnd.HIGHER,
     ),
-    Column(
+    _whole(
         name="context_source",
         title="Context",
-        group=ColumnGroup.WHOLE,
         help="What the answers are based on: text chosen or retrieved by the system, the whole history, only the "
         "sessions with the evidence, or nothing.",
         read=lambda row: ColumnReader(row.run.context_source.value, text=label(row.run.context_source)),
     ),
-    Column(
+    _rate(
         name="error_rate",
         title="Errors",
-        group=ColumnGroup.WHOLE,
         help="Share of planned items that failed in the system, its reader or the judge. They count as wrong. "
         "A run with more than 2 % errors is not ranked.",
         read=_errors,
-        write=text.percent,
-        direction=BetterEnd.LOWER,
-        unit="%",
     ),
-    Column(
+    _rate(
         name="false_hedge_rate",
         title="False hedges",
-        group=ColumnGroup.WHOLE,
         help="Share of answers that express doubt although the history gives a clear answer.",
         read=lambda row: ColumnReader(row.run.scores.false_hedge_rate),
-        write=text.percent,
-        direction=BetterEnd.LOWER,
-        unit="%",
     ),
-    Column(
+    _trust(
         name="trust_grades",
         title="Scores checked",
-        group=ColumnGroup.TRUST,
         help="Claimed: not checked. Replayed: graded again with equal grades, from model replies that the submitter "
         "recorded. Recomputed: graded again with equal grades, and no model is behind them. Re-asked: a maintainer "
         "asked the judge again about a drawn sample; the second line is the share of equal verdicts.",
@@ -299,65 +290,55 @@ REST = (
             badges=((row.trust.grades.value, row.trust.grades.value),),
             note=sample_note(row, LedgerEvent.RE_ASKED),
         ),
-        write=lambda _value: "",
         first=True,
     ),
-    Column(
+    _trust(
         name="trust_answers",
         title="Run by",
-        group=ColumnGroup.TRUST,
         help="Self-run: by the submitter. Maintainer-run: by a maintainer. Repeated: twice, independently. Imported: "
         "produced outside memeval. Control: ships with memeval; anyone can run it. Not accepted: no maintainer has "
         "accepted the run. If a maintainer ran drawn items again, the second line is the share of equal answers.",
         read=_answers,
-        write=lambda _value: "",
         first=True,
     ),
-    Column(
+    _trust(
         name="isolation",
         title="Isolation",
-        group=ColumnGroup.TRUST,
         help="Sandboxed: the system could reach only its own files and programs. Not sandboxed: it could read the "
         "user’s files; such a run never counts as repeated. The second line is its network access. In a self-run, the "
         "submitter says so, and also its times and environment: nobody else can know them.",
         read=_isolation,
-        write=lambda _value: "",
     ),
     *SPENDING,
-    Column(
+    _origin(
         name="version",
         title="Version",
-        group=ColumnGroup.ORIGIN,
         help="Version of the system, as declared.",
         read=lambda row: ColumnReader(row.run.system.version),
     ),
-    Column(
+    _origin(
         name="date",
         title="Date",
-        group=ColumnGroup.ORIGIN,
         help="Start day of the run, in UTC.",
         read=lambda row: ColumnReader(row.run.timing.started, text=text.day(row.run.timing.started)),
     ),
-    Column(
+    _origin(
         name="track",
         title="Track",
-        group=ColumnGroup.ORIGIN,
         help="Id of the track: a hash of everything that must be equal before two scores can be compared.",
         read=lambda row: ColumnReader(row.run.track_id, url=track_url(row.run.track_id)),
         code=True,
     ),
-    Column(
+    _origin(
         name="run",
         title="Run",
-        group=ColumnGroup.ORIGIN,
         help="Link to the run: every answer, grade, digest and setting.",
         read=lambda row: ColumnReader(row.run.run_id, url=run_url(row.run.run_id)),
         code=True,
     ),
-    Column(
+    _origin(
         name="command",
         title="Command",
-        group=ColumnGroup.ORIGIN,
         help="The command that reproduces the run.",
         read=lambda row: ColumnReader(run_command(row.run)),
         code=True,

@@ -1,8 +1,8 @@
 """The overview of the front page: systems by the benchmarks of a suite, one table for each thing that is measured."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
@@ -21,7 +21,6 @@ from memeval.leaderboard.board import (
     RankStatus,
 )
 from memeval.leaderboard.overall import overall
-from memeval.leaderboard.ranking import baseline_word
 from memeval.leaderboard.scales import ORACLE
 from memeval.leaderboard.suites import find_suite, read_suites
 from memeval.records.ledger import AnswerTrust
@@ -344,11 +343,8 @@ def _overview(site: SiteModel, measure: Measure, table: Overall | None) -> Overv
                 found.setdefault(row.run.system.slug, [None] * len(columns))[place] = row
     newest = {slug: max((row for row in cells if row), key=_started) for slug, cells in found.items()}
     names = told_apart_names([row.run.system for row in newest.values()])
-    rows = [_row(site, newest[slug], names[slug], cells, indexes.get(slug)) for slug, cells in found.items()]
-    products = {slug: site.products.by_slug[slug] for slug in found}
-    shared = Counter(product.slug for product in products.values())
-    alone = {slug: product.name for slug, product in products.items() if shared[product.slug] == 1}
-    rows = [replace(row, short=alone.get(row.slug, row.name)) for row in rows]
+    shared = Counter(site.products.by_slug[slug].slug for slug in found)
+    rows = [_row(site, newest[slug], names[slug], cells, indexes.get(slug), shared) for slug, cells in found.items()]
     return Overview(
         measure, tuple(columns), tuple(sorted(rows, key=_order)), table, tuple(each.table for each in every)
     )
@@ -388,16 +384,19 @@ def _row(
     named: tuple[str, str | None],
     cells: Sequence[BoardRow | None],
     index: OverallRow | None,
+    shared: Mapping[str, int],
 ) -> OverviewRow:
+    """Return the row of a system. ``shared``: how many rows a product has, by its slug."""
     runs = [row for row in cells if row is not None]
     slug = newest.run.system.slug
+    product = site.products.by_slug[slug]
     submission = site.submissions.get(slug)
     return OverviewRow(
         slug=slug,
         name=named[0],
-        short=named[0],
+        short=product.name if shared[product.slug] == 1 else named[0],
         settings=named[1] or (submission.summary if submission else None),
-        kind=site.products.by_slug[slug].kind,
+        kind=product.kind,
         index=index,
         cells=tuple(OverviewCell(row, _against(row)) if row else None for row in cells),
         tokens=_mean([TOKENS.read(row).value for row in runs]) if index else None,
@@ -409,8 +408,7 @@ def _row(
 
 
 def _against(row: BoardRow) -> Against:
-    test = row.against_baseline
-    return Against.UNKNOWN if test is None else Against(baseline_word(test.difference, test.apart))
+    return Against.UNKNOWN if row.against_baseline is None else Against(row.against_baseline.word)
 
 
 def _mean(values: Sequence[float | str | None]) -> float | None:

@@ -6,7 +6,6 @@ from markupsafe import Markup
 
 from memeval.execution.readers import NATIVE, NoReader
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus, Spread
-from memeval.leaderboard.ranking import baseline_word
 from memeval.leaderboard.scales import ORACLE
 from memeval.records.overall import TiedPair
 from memeval.site.model import text
@@ -18,9 +17,10 @@ def rank_text(row: BoardRow) -> str | None:
     """Return the rank of a row as on pages: ``2``, ``1–3`` or ``only entry``; ``None`` without a rank."""
     if row.rank is None:
         return None
-    if row.ranked == 1:
-        return "only entry"
-    best, worst = row.rank.best, row.rank.worst
+    return "only entry" if row.ranked == 1 else range_text(row.rank.best, row.rank.worst)
+
+
+def range_text(best: int, worst: int) -> str:
     return str(best) if best == worst else f"{best}–{worst}"
 
 
@@ -146,9 +146,7 @@ def _baseline(row: BoardRow) -> ColumnReader:
     test = row.against_baseline
     if test is None:
         return ColumnReader(None, note="no such baseline" if row.rank is not None else None)
-    return ColumnReader(
-        test.difference, note=f"{baseline_word(test.difference, test.apart)} than {_control_name(row.baseline)}"
-    )
+    return ColumnReader(test.difference, note=f"{test.word} than {_control_name(row.baseline)}")
 
 
 def _control_name(slug: str | None) -> str:

@@ -82,7 +82,6 @@ class TableView:
     own_weights: str | None
     """The board's own weights, as text; ``None`` without."""
     url: str
-    """Address of the page that has the table."""
     withdrawn: tuple[BoardRow, ...]
 
     @property

@@ -7,8 +7,19 @@ from functools import cached_property
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.samples import graded_items
 from memeval.leaderboard.series import LeftOut, VersionPoint, VersionSeries
-from memeval.leaderboard.trend_measures import COMPOSITE, INGEST_RATIO, SEARCH_RATIO, named_measure, run_measures
-from memeval.leaderboard.trends import NeighbourTest, ScoreChanges, StepFound, Trend, TrendPoint, trend_of
+from memeval.leaderboard.trends import (
+    COMPOSITE,
+    INGEST_RATIO,
+    SEARCH_RATIO,
+    NeighbourTest,
+    ScoreChanges,
+    StepFound,
+    Trend,
+    TrendPoint,
+    named_measure,
+    run_measures,
+    trend_of,
+)
 from memeval.records.errors import MemevalError
 from memeval.records.run import Run
 from memeval.site.model.content import SiteModel

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from memeval.leaderboard.trend_measures import Unit
-from memeval.leaderboard.trends import ScoreChanges, Trend, TrendPoint
+from memeval.leaderboard.trends import ScoreChanges, Trend, TrendPoint, Unit
 from memeval.site.charts.line_charts import (
     Axis,
     BreakMark,
@@ -50,7 +49,6 @@ class NumberedBreak:
 class VersionChart:
     title: str
     names: tuple[str, ...]
-    """Names of the lines."""
     breaks: tuple[NumberedBreak, ...]
     chart: LineChart
     is_dated: bool
@@ -158,7 +156,6 @@ def _between(points: Sequence[TrendPoint], index: int, place: Place) -> float:
 
 
 def written(value: float | None, unit: Unit) -> str:
-    """Return a value as people read it, with its unit."""
     match unit:
         case Unit.SHARE:
             return f"{text.percent(value)} %" if value is not None else text.ABSENT

@@ -32,12 +32,6 @@ FOREVER = "public, max-age=31536000, immutable"
 BRIEFLY = "public, max-age=60"
 
 
-def headers_of(path: str, *, immutable: bool) -> Headers:
-    """Return the headers of a published file. ``immutable``: whether its bytes never change."""
-    kind = CONTENT_TYPES.get(PurePosixPath(path).suffix.lower(), "application/octet-stream")
-    return Headers(kind, FOREVER if immutable else BRIEFLY)
-
-
 class EntryKind(StrEnum):
     FILE = "file"
     LINK = "link"
@@ -61,7 +55,6 @@ class NewFile:
     path: str
     content: bytes | Path
     immutable: bool = True
-    """Whether the bytes at this path never change."""
 
     @property
     def data(self) -> bytes:
@@ -73,7 +66,8 @@ class NewFile:
 
     @property
     def headers(self) -> Headers:
-        return headers_of(self.path, immutable=self.immutable)
+        kind = CONTENT_TYPES.get(PurePosixPath(self.path).suffix.lower(), "application/octet-stream")
+        return Headers(kind, FOREVER if self.immutable else BRIEFLY)
 
 
 class Target(Protocol):

@@ -4,7 +4,7 @@ import os
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -250,37 +250,29 @@ class GitTarget:
         return remote if base == local else local
 
     def _git(self, *words: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
-        return run_git(self._folder, words, given, more or {}, self.url)
+        """Return what a command of Git prints. ``given``: its standard input. ``more``: variables of its environment.
 
-
-def run_git(folder: Path, words: Sequence[str], given: bytes, more: Mapping[str, str], where: str) -> bytes:
-    """Return what a command of Git prints.
-
-    Args:
-        given: its standard input.
-        more: variables of its environment.
-        where: what errors call the target.
-
-    Raises:
-        BadInput: Git is not installed, or refuses.
-    """
-    try:
-        done = subprocess.run(
-            ["git", *words],
-            cwd=folder,
-            input=given,
-            capture_output=True,
-            env={**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **more},
-        )
-    except FileNotFoundError:
-        raise BadInput("Git is not installed.", where=where, remedy="Install git.") from None
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        if "not a git repository" in " ".join(said):
-            raise BadInput("this folder is not in a Git repository.", where=folder, remedy="Run 'git init' first.")
-        raise BadInput(
-            f"git {words[0]} failed: {said[-1] if said else f'exit code {done.returncode}'}",
-            where=where,
-            remedy="Correct that, and run the same command again.",
-        )
-    return done.stdout
+        Raises ``BadInput`` if Git is not installed, or refuses.
+        """
+        try:
+            done = subprocess.run(
+                ["git", *words],
+                cwd=self._folder,
+                input=given,
+                capture_output=True,
+                env={**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **(more or {})},
+            )
+        except FileNotFoundError:
+            raise BadInput("Git is not installed.", where=self.url, remedy="Install git.") from None
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            if "not a git repository" in " ".join(said):
+                raise BadInput(
+                    "this folder is not in a Git repository.", where=self._folder, remedy="Run 'git init' first."
+                )
+            raise BadInput(
+                f"git {words[0]} failed: {said[-1] if said else f'exit code {done.returncode}'}",
+                where=self.url,
+                remedy="Correct that, and run the same command again.",
+            )
+        return done.stdout

@@ -14,8 +14,6 @@ from memeval.site.release.targets.base import Entry, EntryKind, NewFile
 
 
 class StoredTarget:
-    """Published files as objects."""
-
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
 
