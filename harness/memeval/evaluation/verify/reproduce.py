@@ -16,7 +16,7 @@ from memeval.evaluation.judge.grades import StoredTexts, grade_items
 from memeval.evaluation.judge.judges import judge_of
 from memeval.evaluation.run.readers import reader_named
 from memeval.evaluation.verify.checks.calls import wrong_keys
-from memeval.evaluation.verify.findings import Finding
+from memeval.evaluation.verify.findings import REMEDY, Finding
 from memeval.evaluation.withhold.decoding import DecodedRun, decoded_run
 from memeval.execution.contexts import Contexts, digest_of_text
 from memeval.execution.model_reader import PREFIXES
@@ -77,11 +77,8 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
     try:
         scores = score(run.track.categories, grades)
     except (ValueError, OverflowError) as error:
-        raise BadInput(
-            f"the track's categories are not those of the benchmark: {error}.",
-            where=folder.path / "run.json",
-            remedy="Restore the file, or record a new run.",
-        ) from None
+        problem = f"the track's categories are not those of the benchmark: {error}."
+        raise BadInput(problem, where=folder.path / "run.json", remedy=REMEDY) from None
     findings = [
         *(Finding(str(folder.file("responses.jsonl")), f"{each} is not an item of {name}.") for each in unknown),
         *_grade_differences(folder, stored, grades),
