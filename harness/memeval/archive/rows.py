@@ -39,7 +39,7 @@ REMEDY = "Restore the file, or record a new run."
 def reading(path: Path, remedy: str | None, missing: str | None = None) -> Iterator[None]:
     """Turn an error of the file system while a file is read into a sentence.
 
-    ``missing``: the remedy if a folder lacks the file; ``None`` for ``remedy``. Raises ``BadInput``.
+    ``missing``: what to do if the folder lacks the file; ``None`` if that is an error like others. Raises ``BadInput``.
     """
     try:
         yield
