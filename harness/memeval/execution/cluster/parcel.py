@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -259,16 +259,6 @@ class FromWorker(Record):
     delivery: Delivery | None = None
     asked: NodeCall | None = None
     refused: Call | None = None
-
-
-def packed_rows(index: int, finished: Sequence[FinishedItems], lines: Sequence[LogLine]) -> Delivery:
-    return Delivery(
-        index=index,
-        items=tuple(item for each in finished for item in each.items),
-        responses=tuple(row for each in finished for row in each.responses),
-        contexts=tuple({row.digest: row for each in finished for row in each.contexts}.values()),
-        lines=tuple(lines),
-    )
 
 
 PACKAGES = ("memeval-leaderboard", "bpe-openai", "distributed", "pydantic", "regex")
