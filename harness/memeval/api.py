@@ -13,7 +13,7 @@ from memeval.benchmarks.base import Benchmark, Parameters
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.plan.executing import PlannedRun, run_plan
 from memeval.execution.progress import Progress
-from memeval.options import ModelOptions, RunOptions
+from memeval.options import AuditOptions, ImportOptions, ModelOptions, RegradeOptions, RunOptions
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.systems.source import SystemSource, find_system
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from memeval.evaluation.verify.reproduce import Reproduction
     from memeval.leaderboard.board import Board
     from memeval.leaderboard.frames import Frames
-    from memeval.options import AuditOptions, ImportOptions, RegradeOptions
     from memeval.records.check import RegressionCheck
     from memeval.records.comparison import Comparison
     from memeval.records.conformance import Conformance
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 _LAZY_TYPES = {
     "AuditFolder": "memeval.archive.audits",
-    "AuditOptions": "memeval.evaluation.verify.audit",
     "Board": "memeval.leaderboard.board",
     "Check": "memeval.evaluation.verify.findings",
     "Comparison": "memeval.records.comparison",
@@ -48,11 +46,9 @@ _LAZY_TYPES = {
     "Failure": "memeval.records.failure",
     "Finding": "memeval.evaluation.verify.findings",
     "Frames": "memeval.leaderboard.frames",
-    "ImportOptions": "memeval.evaluation.imports.importing",
     "ItemReport": "memeval.records.items",
     "MatrixRun": "memeval.evaluation.plan.matrix",
     "RegressionCheck": "memeval.records.check",
-    "RegradeOptions": "memeval.evaluation.run.regrade",
     "Reproduction": "memeval.evaluation.verify.reproduce",
     "SuiteOptions": "memeval.evaluation.run.live",
 }
@@ -279,7 +275,6 @@ def regrade(
     """
     from memeval.evaluation.judge.judges import choose_judge
     from memeval.evaluation.run.regrade import regrade_run
-    from memeval.options import RegradeOptions
 
     options = options or RegradeOptions()
     source = _loaded(run, options.results)
@@ -305,7 +300,6 @@ def audit(
     """
     from memeval.evaluation.judge.judges import choose_judge
     from memeval.evaluation.verify.audit import audit_judge
-    from memeval.options import AuditOptions
 
     benchmarks, chosen = _benchmarks(benchmark, data), choose_judge(judge, label, prompts)
     sessions = (BenchmarkSession.open(each, data) for each in benchmarks)
@@ -357,7 +351,6 @@ def import_answers(
     from memeval.evaluation.imports.importing import import_file, open_benchmark_for
     from memeval.evaluation.judge.judges import choose_judge
     from memeval.exchange.formats import find_import_format
-    from memeval.options import ImportOptions
 
     answer_format, path = find_import_format(format), Path(file)
     answers = AnswerFile.open(path, system)

@@ -18,11 +18,11 @@ class OfScenarios(Generic[T]):
     """What a function returns for scenarios. It is called once for each, while few enough are in memory.
 
     A scenario is recognised by its identity: two with equal contents are two. ``make``: the function. Its results are
-    shared, so nobody may change them. ``most``: maximum characters of the scenarios; then all results are forgotten.
+    shared, so nobody may change them. With more than ``CHARACTERS`` in the scenarios, all results are forgotten.
     """
 
-    def __init__(self, make: Callable[[Scenario], T], most: int = CHARACTERS) -> None:
-        self._make, self._most = make, most
+    def __init__(self, make: Callable[[Scenario], T]) -> None:
+        self._make = make
         self._made: dict[int, tuple[Scenario, T]] = {}
         self._characters = 0
 
@@ -31,7 +31,7 @@ class OfScenarios(Generic[T]):
         if known is not None:  # it holds its scenario, so no other one has this identity
             return known[1]
         made, size = self._make(scenario), _characters(scenario)
-        if self._characters + size > self._most:
+        if self._characters + size > CHARACTERS:
             self._made, self._characters = {}, 0
         self._made[id(scenario)] = scenario, made
         self._characters += size

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from memeval.archive.rows import indented, pack, read_rows
+from memeval.archive.rows import indented, pack, read_rows, reading
 from memeval.records.audit import Audit, Probe
 from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call
@@ -40,14 +40,8 @@ class AuditFolder:
     @cached_property
     def head_bytes(self) -> bytes:
         where = self.path / self.HEAD
-        try:
+        with reading(where, "Restore the file.", missing="Restore the file."):
             return where.read_bytes()
-        except FileNotFoundError:
-            raise BadInput(f"there is no {self.HEAD} here.", where=self.path, remedy="Restore the file.") from None
-        except OSError as error:
-            raise BadInput(
-                f"the file cannot be read ({error.strerror}).", where=where, remedy="Restore the file."
-            ) from None
 
     @property
     def digest(self) -> Digest:

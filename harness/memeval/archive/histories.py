@@ -7,7 +7,7 @@ So no board, index or release of the results folder above finds these runs.
 from collections.abc import Iterator
 from pathlib import Path
 
-from memeval.archive.rows import indented, write_files
+from memeval.archive.rows import indented, reading, write_files
 from memeval.archive.runs import HISTORY, RunFolder, history_runs
 from memeval.records.base import Digest
 from memeval.records.errors import BadInput, MemevalError
@@ -40,10 +40,8 @@ def history_of_system(results: Path, slug: str) -> VersionHistory | None:
 
 
 def read_history(path: Path) -> VersionHistory:
-    try:
+    with reading(path, None):
         history = VersionHistory.parse(path.read_bytes(), path)
-    except OSError as error:
-        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path) from None
     if history.slug != path.stem:
         raise BadInput(f"is the history of '{history.slug}'.", where=path, remedy=f"Name it {history.slug}.json.")
     return history

@@ -12,12 +12,14 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack
 
+from memeval.archive.rows import reading
 from memeval.archive.runs import RunFolder
 from memeval.archive.signatures import LEDGER_NAMESPACE, SignatureResult, SignatureState, Signers, sign, signed_bytes
 from memeval.records.base import Digest, digest_bytes
@@ -297,14 +299,11 @@ class Ledger:
         return earlier
 
     def _content(self) -> _Content:
-        try:
-            return _Content.of(self.path.read_bytes()) if self._until is None else _Content(tuple(self._until))
-        except FileNotFoundError:
-            return _Content()
-        except OSError as error:
-            raise BadInput(
-                f"the file cannot be read ({error.strerror}).", where=self.path, remedy="Check its permissions."
-            ) from None
+        if self._until is not None:
+            return _Content(tuple(self._until))
+        with reading(self.path, "Check its permissions."), suppress(FileNotFoundError):
+            return _Content.of(self.path.read_bytes())
+        return _Content()
 
     def _parsed(self, content: _Content) -> dict[bytes, LedgerEntry]:
         """Return the complete lines with their entries, in the order of the file. The chain covers the stored bytes."""

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from memeval.archive.rows import indented, write_files
-from memeval.records.errors import BadInput
+from memeval.archive.rows import indented, reading, write_files
 from memeval.records.matrix import Matrix, MatrixResult
 from memeval.storage import listed
 
@@ -22,11 +21,8 @@ class MatrixFolder:
     @cached_property
     def matrix(self) -> Matrix:
         where = self.path / HEAD
-        try:
+        with reading(where, "Run memeval matrix again."):
             return Matrix.parse(where.read_bytes(), where)
-        except OSError as error:
-            remedy = "Run memeval matrix again."
-            raise BadInput(f"the file cannot be read ({error.strerror}).", where=where, remedy=remedy) from None
 
 
 def stored_matrices(results: Path) -> list[MatrixFolder]:

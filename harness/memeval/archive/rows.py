@@ -36,6 +36,20 @@ SHARED_BYTES = 8_000_000
 REMEDY = "Restore the file, or record a new run."
 
 
+@contextmanager
+def reading(path: Path, remedy: str | None, missing: str | None = None) -> Iterator[None]:
+    """Turn an error of the file system while a file is read into a sentence.
+
+    ``missing``: what to do if the folder lacks the file; ``None`` if that is an error like others. Raises ``BadInput``.
+    """
+    try:
+        yield
+    except OSError as error:
+        if missing is not None and isinstance(error, FileNotFoundError):
+            raise BadInput(f"there is no {path.name} here.", where=path.parent, remedy=missing) from None
+        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=remedy) from None
+
+
 def read_rows(path: Path, model: type[T]) -> Iterator[T]:
     """Yield the rows of ``path``: plain, or gzipped if its name ends in ``.gz``.
 
@@ -146,27 +160,20 @@ def _too_long(where: str) -> BadInput:
 
 @contextmanager
 def _row_file(path: Path) -> Iterator[BinaryIO | io.BufferedReader]:
-    try:
-        with _opened(path) as stream:
-            if path.suffix == ".gz" and path.stat().st_size == 0:
-                raise EOFError("it is empty")  # gzip reads an empty file as a file without rows
-            yield stream
-    except FileNotFoundError:
-        raise BadInput("the file is missing.", where=path, remedy=REMEDY) from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise BadInput(f"the file is damaged ({error}).", where=path, remedy=REMEDY) from None
-    except OSError as error:
-        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=REMEDY) from None
-
-
-def _opened(path: Path) -> BinaryIO | io.BufferedReader:
-    """Open a row file. A buffer around ``GzipFile`` needs no call of Python code for each line.
-
-    Raises BadInput: it is not a regular file; to open a named pipe would wait for ever.
-    """
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise BadInput("is not a regular file.", where=path, remedy=REMEDY)
-    return io.BufferedReader(gzip.GzipFile(path, "rb"), BUFFER) if path.suffix == ".gz" else path.open("rb")
+    """Open a row file. A buffer around ``GzipFile`` needs no call of Python code for each line."""
+    is_packed = path.suffix == ".gz"
+    with reading(path, REMEDY):
+        try:
+            if not stat.S_ISREG(path.stat().st_mode):  # to open a named pipe would wait for ever
+                raise BadInput("is not a regular file.", where=path, remedy=REMEDY)
+            with io.BufferedReader(gzip.GzipFile(path, "rb"), BUFFER) if is_packed else path.open("rb") as stream:
+                if is_packed and path.stat().st_size == 0:
+                    raise EOFError("it is empty")  # gzip reads an empty file as a file without rows
+                yield stream
+        except FileNotFoundError:
+            raise BadInput("the file is missing.", where=path, remedy=REMEDY) from None
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise BadInput(f"the file is damaged ({error}).", where=path, remedy=REMEDY) from None
 
 
 def indented(data: Mapping[str, Any] | Sequence[Any]) -> bytes:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from memeval.archive.rows import cached_rows, read_rows
+from memeval.archive.rows import REMEDY, cached_rows, read_rows, reading
 from memeval.archive.sources import is_in_source
 from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call, Prompt, Traffic
@@ -51,24 +51,11 @@ class RunFolder:
     @cached_property
     def head_bytes(self) -> bytes:
         path = self.path / "run.json"
-        try:
+        with reading(path, REMEDY, missing="Name the folder of a finished run."):
             if not stat.S_ISREG(path.stat().st_mode) or path.stat().st_size > LARGEST_HEAD:
-                raise BadInput(
-                    f"is not a regular file of at most {LARGEST_HEAD:,} bytes.",
-                    where=path,
-                    remedy="Restore the file, or record a new run.",
-                )
+                problem = f"is not a regular file of at most {LARGEST_HEAD:,} bytes."
+                raise BadInput(problem, where=path, remedy=REMEDY)
             return path.read_bytes()
-        except FileNotFoundError:
-            raise BadInput(
-                "there is no run.json here.", where=self.path, remedy="Name the folder of a finished run."
-            ) from None
-        except OSError as error:
-            raise BadInput(
-                f"the file cannot be read ({error.strerror}).",
-                where=path,
-                remedy="Restore the file, or record a new run.",
-            ) from None
 
     @cached_property
     def run(self) -> Run:

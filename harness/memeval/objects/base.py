@@ -63,8 +63,6 @@ class Headers:
     content_type: str = "application/octet-stream"
     cache: str | None = None
     """The value of ``Cache-Control``; ``None`` to send none."""
-    encoding: str | None = None
-    """The value of ``Content-Encoding``; ``None`` to send none."""
 
 
 class ObjectStore(Protocol):

@@ -218,8 +218,6 @@ class BucketStore:
         extra: dict[str, Any] = {"ContentType": headers.content_type}
         if headers.cache is not None:
             extra["CacheControl"] = headers.cache
-        if headers.encoding is not None:
-            extra["ContentEncoding"] = headers.encoding
         with _stream(content) as (stream, size):
             if size > PART_BYTES:
                 return self._send_parts(key, stream, extra, condition)

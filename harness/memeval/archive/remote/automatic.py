@@ -3,6 +3,7 @@
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ from memeval.objects import ObjectStore, Place, open_store, parse_place
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.journal import QueuedPush
 from memeval.settings import SETTINGS, read_settings
-from memeval.storage import locked, writable, write_whole
+from memeval.storage import locked, readable, writable, write_whole
 
 ARCHIVE, DISABLE = "MEMEVAL_ARCHIVE", "MEMEVAL_ARCHIVE_DISABLE"
 
@@ -181,18 +182,11 @@ def dequeue(results: Path, folders: Collection[RunFolder]) -> None:
 
 
 def _lines(path: Path) -> list[QueuedPush]:
-    try:
+    data = b""
+    with readable(path, "Check its permissions."), suppress(FileNotFoundError):
         data = path.read_bytes()
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Check its permissions.") from None
     found = []
     for number, line in enumerate(data.split(b"\n"), start=1):
-        try:
-            each = QueuedPush.parse(line, f"{path}:{number}")
-        except BadInput:
-            continue
-        if is_run(each.run):
-            found.append(each)
-    return found
+        with suppress(BadInput):
+            found.append(QueuedPush.parse(line, f"{path}:{number}"))
+    return [each for each in found if is_run(each.run)]

@@ -10,9 +10,8 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
-from memeval.archive.runs import ROW_FILES, RunFolder
+from memeval.archive.runs import ROW_FILES
 from memeval.records.base import SLUG, Digest
 from memeval.records.errors import BadInput
 from memeval.records.run import Run
@@ -63,19 +62,6 @@ def head_key(run: Run, digest: Digest, where: object) -> HeadKey:
     for name in run.files:
         if name not in ROW_FILES:
             raise BadInput(f"lists an unknown file {name!r}.", where=where, remedy="Restore the file.")
-    return key
-
-
-def key_of_folder(folder: RunFolder) -> HeadKey:
-    """Return the name of a stored run in the archive.
-
-    Raises BadInput: the head cannot be read or has unusable names, or the run is in the folder of another run.
-    """
-    key = head_key(folder.run, folder.digest, folder.path / "run.json")
-    if (actual := "/".join(Path(folder.path).absolute().parts[-3:])) != key.run:
-        raise BadInput(
-            f"the run belongs in {key.run}, not in {actual}.", where=folder.path, remedy="Move the folder back."
-        )
     return key
 
 

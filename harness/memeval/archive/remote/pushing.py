@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from memeval.archive.remote.index import GZIP
-from memeval.archive.remote.layout import ROWS, RUNS, HeadKey, key_of_folder, parse_head_key, release_key, row_key
+from memeval.archive.remote.layout import ROWS, RUNS, HeadKey, head_key, parse_head_key, release_key, row_key
 from memeval.archive.rows import check_rows
 from memeval.archive.runs import RunFolder
 from memeval.objects import BadStore, Headers, ObjectStore
@@ -82,7 +82,10 @@ def push_runs(folders: Sequence[RunFolder], store: ObjectStore) -> Iterator[Push
 
 
 def _push(folder: RunFolder, store: ObjectStore, present: _Present) -> int | None:
-    key = key_of_folder(folder)
+    key = head_key(folder.run, folder.digest, folder.path / "run.json")
+    if (actual := "/".join(folder.path.absolute().parts[-3:])) != key.run:
+        problem = f"the run belongs in {key.run}, not in {actual}."
+        raise BadInput(problem, where=folder.path, remedy="Move the folder back.")
     heads = present.heads(key)
     _refuse_other(folder, key, heads)
     files, is_archived = folder.run.files, key in heads

@@ -6,6 +6,7 @@ import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property
@@ -110,25 +111,10 @@ def released(package: str, index: PackageIndex) -> Releases:
     return Releases(package, index, address, tuple(sorted(found, key=lambda each: each.order)))
 
 
-def simple_address() -> str:
-    """Return the address of the package index that uv uses."""
-    names = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
-    named = next((found for name in names if (found := os.environ.get(name))), None) or _configured() or PYPI
-    address = named.rpartition("=")[2] if re.match(r"[\w.-]+=http", named) else named
-    return address.rstrip("/")
-
-
 @cache
 def _configured() -> str | None:
     """Return the index of pip's configuration; ``None`` without one."""
     return uv_settings(find_pip()).get("UV_DEFAULT_INDEX")
-
-
-def npm_address() -> str:
-    try:
-        return run_tool([*find_npm().command, "config", "get", "registry"], Path.cwd()).strip().rstrip("/") or NPM
-    except ToolFailed:
-        return NPM
 
 
 def _get(address: str, accept: str, package: str) -> tuple[bytes, str, str]:
@@ -174,7 +160,10 @@ def _parsed(content: bytes, address: str) -> Any:
 
 
 def _from_simple(package: str) -> tuple[str, list[Release]]:
-    address = f"{simple_address()}/{re.sub(r'[-_.]+', '-', package).lower()}/"
+    names = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")  # the index that uv uses
+    named = next((found for name in names if (found := os.environ.get(name))), None) or _configured() or PYPI
+    index = named.rpartition("=")[2] if re.match(r"[\w.-]+=http", named) else named
+    address = f"{index.rstrip('/')}/{re.sub(r'[-_.]+', '-', package).lower()}/"
     content, kind, final = _get(address, SIMPLE, package)
     if kind.endswith("json"):
         data = _parsed(content, address)
@@ -251,7 +240,10 @@ def _in_html(text: str, address: str) -> Iterator[dict[str, Any]]:
 
 
 def _from_npm(package: str) -> tuple[str, list[Release]]:
-    address = f"{npm_address()}/{quote(package, safe='@')}"
+    registry = ""
+    with suppress(ToolFailed):
+        registry = run_tool([*find_npm().command, "config", "get", "registry"], Path.cwd()).strip().rstrip("/")
+    address = f"{registry or NPM}/{quote(package, safe='@')}"
     data = _parsed(_get(address, "application/json", package)[0], address)
     versions = data.get("versions") if isinstance(data, dict) else None
     times = data.get("time") if isinstance(data, dict) else None

@@ -63,9 +63,9 @@ def left_out(tier: str | None = None, protocol: str | None = None) -> dict[str, 
     return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
-def runnable(tier: str | None = None, protocol: str | None = None) -> list[str]:
+def runnable(tier: str | None = None) -> list[str]:
     """Return the ids of the benchmarks that are not left out, in catalogue order; see :func:`left_out`."""
-    skipped = left_out(tier, protocol)
+    skipped = left_out(tier)
     return [each.info.id for each in all_benchmarks() if each.info.id not in skipped]
 
 

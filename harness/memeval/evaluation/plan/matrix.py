@@ -30,6 +30,7 @@ from memeval.records.matrix import (
     MatrixPlan,
     Test,
 )
+from memeval.records.run import SystemIdentity
 from memeval.systems.source import SystemSource
 
 
@@ -202,15 +203,16 @@ def _tests(outcomes: Sequence[CellOutcome]) -> Iterator[Test]:
 
 
 def _warnings(plan: MatrixPlan, outcomes: Sequence[CellOutcome]) -> Iterator[str]:
-    ran: dict[str, RunFolder] = {}
-    for outcome in outcomes:
-        if outcome.folder is not None:
-            ran.setdefault(outcome.system, outcome.folder)
+    done = [(outcome, outcome.folder.run) for outcome in outcomes if outcome.folder is not None]
+    systems: dict[str, SystemIdentity] = {}
+    for outcome, run in done:
+        systems.setdefault(outcome.system, run.system)
+    missing = object()
     differing: dict[str, list[str]] = defaultdict(list)
-    for (one, first), (other, second) in combinations(ran.items(), 2):
-        systems = first.run.system, second.run.system
-        keys = _differing_keys(systems[0].parameters, systems[1].parameters)
-        if systems[0].submission_digest == systems[1].submission_digest and len(keys) > 1:
+    for (one, first), (other, second) in combinations(systems.items(), 2):
+        names = sorted(first.parameters.keys() | second.parameters.keys())
+        keys = [key for key in names if first.parameters.get(key, missing) != second.parameters.get(key, missing)]
+        if first.submission_digest == second.submission_digest and len(keys) > 1:
             differing[other].append(f"{one} ({', '.join(keys)})")
     for system, others in differing.items():
         yield (
@@ -219,16 +221,10 @@ def _warnings(plan: MatrixPlan, outcomes: Sequence[CellOutcome]) -> Iterator[str
         )
     for index, benchmark in enumerate(plan.benchmarks):
         for reader in plan.readers or (None,):
-            group = [o for o in outcomes if (o.benchmark, o.reader) == (index, reader) and o.folder is not None]
             tracks: dict[str, list[str]] = defaultdict(list)
-            for outcome in group:
-                if outcome.folder is not None:
-                    tracks[outcome.folder.run.track_id].append(outcome.system)
+            for outcome, run in done:
+                if (outcome.benchmark, outcome.reader) == (index, reader):
+                    tracks[run.track_id].append(outcome.system)
             if len(tracks) > 1:
                 groups = " | ".join(", ".join(members) for members in tracks.values())
                 yield f"On {benchmark.label} the runs are of {len(tracks)} tracks, each compared by itself: {groups}."
-
-
-def _differing_keys(one: Mapping[str, object], other: Mapping[str, object]) -> list[str]:
-    missing = object()
-    return sorted(key for key in one.keys() | other.keys() if one.get(key, missing) != other.get(key, missing))

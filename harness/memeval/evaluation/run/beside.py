@@ -41,7 +41,6 @@ def times_beside(
     setup: SystemSetup,
     models: Models,
     note: Callable[[str], None],
-    repeats: int = REPEATS,
 ) -> BesideTimes | None:
     """Return the times of a system and of the control ``bm25`` on one conversation, measured in turns.
 
@@ -63,7 +62,7 @@ def times_beside(
             stack.enter_context(closing(instance.process))
             process, search_items = instance.process, limits.search_items
             runners.append(ScenarioRunner(process, reader, search_items, endpoint=instance.endpoint))
-        for number in range(1 + repeats):
+        for number in range(1 + REPEATS):
             rows = _in_turns(runners, work, first=number % 2)
             if any(row.outcome.is_error for each in rows for row in each):
                 note(f"No times beside {CONTROL}: a question of the measured conversation failed.")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-REMEDY = "Restore the file, or record a new run."
+from memeval.archive.rows import REMEDY as REMEDY
 
 
 @dataclass(frozen=True)

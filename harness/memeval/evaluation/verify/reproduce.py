@@ -16,7 +16,7 @@ from memeval.evaluation.judge.grades import StoredTexts, grade_items
 from memeval.evaluation.judge.judges import judge_of
 from memeval.evaluation.run.readers import reader_named
 from memeval.evaluation.verify.checks.calls import wrong_keys
-from memeval.evaluation.verify.findings import Finding
+from memeval.evaluation.verify.findings import REMEDY, Finding
 from memeval.evaluation.withhold.decoding import DecodedRun, decoded_run
 from memeval.execution.contexts import Contexts, digest_of_text
 from memeval.execution.model_reader import PREFIXES
@@ -77,11 +77,8 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
     try:
         scores = score(run.track.categories, grades)
     except (ValueError, OverflowError) as error:
-        raise BadInput(
-            f"the track's categories are not those of the benchmark: {error}.",
-            where=folder.path / "run.json",
-            remedy="Restore the file, or record a new run.",
-        ) from None
+        problem = f"the track's categories are not those of the benchmark: {error}."
+        raise BadInput(problem, where=folder.path / "run.json", remedy=REMEDY) from None
     findings = [
         *(Finding(str(folder.file("responses.jsonl")), f"{each} is not an item of {name}.") for each in unknown),
         *_grade_differences(folder, stored, grades),
@@ -89,8 +86,10 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
         *reread(folder, benchmark_session, responses, texts),
         *_failure_differences(folder, benchmark_session, responses, contexts, grades),
         *_reader_differences(folder, responses),
-        *_key_differences(folder),
     ]
+    if isinstance(folder, DecodedRun):  # verify cannot check them, because their text is withheld
+        findings += wrong_keys(folder, "judgments.jsonl", folder.judgments())
+        findings += wrong_keys(folder, "calls.jsonl", folder.calls())
     head = folder.path / "run.json"
     if run.responses_digest != rows_digest:
         problem = f"is {run.responses_digest}, but the responses give {rows_digest}."
@@ -107,11 +106,8 @@ def _grade_differences(folder: RunFolder, stored: list[Grade], recomputed: list[
         yield Finding(str(path), f"has {len(stored)} grades, but regrading gives {len(recomputed)}.")
     for number, (was, now) in enumerate(zip(stored, recomputed, strict=False), start=1):
         if was.to_json() != now.to_json():
-            yield Finding(
-                f"{path}:{number}",
-                f"{was.item_id} is stored as {_description(was)}, "
-                f"but regrading gives {now.item_id} {_description(now)}.",
-            )
+            gives = f"but regrading gives {now.item_id} {_description(now)}."
+            yield Finding(f"{path}:{number}", f"{was.item_id} is stored as {_description(was)}, {gives}")
 
 
 def _context_differences(folder: RunFolder, contexts: list[Context], texts: StoredTexts) -> Iterator[Finding]:
@@ -136,10 +132,8 @@ def _failure_differences(
     recomputed = failures_of(benchmark_session, benchmark_session.keys, responses, contexts, grades, folder.run.track)
     for number, (was, now) in enumerate(zip_longest(stored, recomputed), start=1):
         if was != now:
-            item_id = (was or now).item_id
-            yield Finding(
-                f"{folder.file(FAILURES)}:{number}", f"{item_id}: the failure analysis differs from the stored one."
-            )
+            problem = f"{(was or now).item_id}: the failure analysis differs from the stored one."
+            yield Finding(f"{folder.file(FAILURES)}:{number}", problem)
 
 
 def _reader_differences(folder: RunFolder, responses: list[Response]) -> Iterator[Finding]:
@@ -150,13 +144,6 @@ def _reader_differences(folder: RunFolder, responses: list[Response]) -> Iterato
             continue
         if replies.get(response.reader_key) != response.answer:
             yield Finding(f"{path}:{number}", f"{response.question_id}: the answer differs from the reader's reply.")
-
-
-def _key_differences(folder: RunFolder) -> Iterator[Finding]:
-    """Check the keys of model calls if ``verify`` cannot, because their text is withheld."""
-    if isinstance(folder, DecodedRun):
-        yield from wrong_keys(folder, "judgments.jsonl", folder.judgments())
-        yield from wrong_keys(folder, "calls.jsonl", folder.calls())
 
 
 def _description(grade: Grade) -> str:

@@ -111,19 +111,15 @@ def source_of_run(run: Run, results: Path, named: str | None = None) -> SystemSo
     """
     digest = run.system.submission_digest
     stored = stored_sources(results, digest)
-    missing: BadInput | None = None
-    source: SystemSource | None = None
     try:
         source = find_system(named or run.system.named)
     except BadInput as error:
-        missing = error
-    if named is None and (source is None or source.submission_digest != digest) and stored:
+        if named is not None or not stored:
+            problem = f"the system of run {run.run_id} is not here: {error.problem}"
+            raise BadInput(problem, remedy="Name its folder or file: --system PATH.") from None
         source = _stored_source(stored, run.system.variant)
-    if source is None:
-        raise BadInput(
-            f"the system of run {run.run_id} is not here: {missing.problem if missing else ''}",
-            remedy="Name its folder or file: --system PATH.",
-        )
+    if named is None and source.submission_digest != digest and stored:
+        source = _stored_source(stored, run.system.variant)
     if source.submission_digest != digest:
         raise BadInput(
             f"run {run.run_id} used '{run.system.slug}' with digest {digest[:19]}…, but this one has "

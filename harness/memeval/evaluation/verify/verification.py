@@ -36,6 +36,8 @@ OnRead = Callable[[RunFolder, Sequence[Response]], None]
 
 _OWN_NAMES = frozenset({files.NAME, *(name for name, _check in CHECKS)})
 
+MISSING = "files are missing"
+
 MOST = 20
 """Maximum number of problems of one check of one run that are named."""
 
@@ -59,7 +61,7 @@ def checks_of_run(folder: RunFolder, sessions: Sessions | None = None, on_read: 
         subject = Subject.read(folder, sessions or Sessions())
         digests = files.check_files(folder, subject.digests)
         if digests.findings and not folder.has_rows:
-            return _missing(digests)
+            return [digests, *_not_made(MISSING)]
         if on_read is not None:
             on_read(folder, subject.responses)
     except MemevalError as error:
@@ -108,7 +110,7 @@ def _unreadable(folder: RunFolder, error: MemevalError) -> list[Check]:
     except MemevalError:
         digests = Check(files.NAME)
     if digests.findings and not folder.has_rows:
-        return _missing(digests)
+        return [digests, *_not_made(MISSING)]
     return [Check(files.NAME, (*digests.findings, found)), *_not_made("a file cannot be read")]
 
 
@@ -117,10 +119,6 @@ def _removed(folder: RunFolder, error: MemevalError) -> list[Check]:
     reason = "memeval no longer has what the track names"
     others = (each for each in _not_made(reason) if each.name != track.NAME)
     return [Check(files.NAME, (), reason), Check(track.NAME, (found,)), *others]
-
-
-def _missing(digests: Check) -> list[Check]:
-    return [digests, *_not_made("files are missing")]
 
 
 def _not_made(reason: str) -> Iterator[Check]:

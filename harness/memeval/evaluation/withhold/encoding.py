@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
+from memeval.archive.rows import REMEDY
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.grades import cases_of
 from memeval.evaluation.judge.judges import ChosenJudge, judge_of
@@ -63,8 +64,7 @@ class ScenarioQuoters:
             try:
                 scenario = self._benchmark_session.scenarios[scenario_id]
             except KeyError:
-                problem = f"the data has no scenario {scenario_id!a}."
-                raise BadInput(problem, remedy="Restore the file, or record a new run.") from None
+                raise BadInput(f"the data has no scenario {scenario_id!a}.", remedy=REMEDY) from None
             quoter = Quoter(scenario, self._keys.get(scenario_id, ()))
         self._kept[scenario_id] = quoter  # last, so the first is the one that was not used for longest
         return quoter

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from memeval.archive.rows import REMEDY
 from memeval.evaluation.withhold.marks import MARK, plain, quoted
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
@@ -182,10 +183,7 @@ def in_mark(name: str) -> str:
 
 
 def no_such_mark(mark: str, scenario_id: str) -> BadInput:
-    return BadInput(
-        f"the mark {mark[:80]!a} refers to nothing in scenario {scenario_id}.",
-        remedy="Restore the file, or record a new run.",
-    )
+    return BadInput(f"the mark {mark[:80]!a} refers to nothing in scenario {scenario_id}.", remedy=REMEDY)
 
 
 def _texts_in(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

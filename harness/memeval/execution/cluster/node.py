@@ -14,12 +14,12 @@ from distributed import Queue, WorkerPlugin, get_client, get_worker
 from memeval.execution.cluster.node_models import NodeModels
 from memeval.execution.cluster.parcel import (
     Assignment,
+    Delivery,
     FromWorker,
     RunParcel,
     TaskEnd,
     check_versions,
     own_versions,
-    packed_rows,
 )
 from memeval.execution.executor import event_line, output_line, waiting
 from memeval.execution.preparation import PreparedSystem, prepare
@@ -87,7 +87,14 @@ class _Sender:
     def _send(self) -> None:
         rows, lines = waiting(self.finished), [line for queue in self._lines for line in waiting(queue)]
         if rows or lines:
-            self._put(FromWorker(delivery=packed_rows(self._index, rows, lines)).model_dump_json())
+            delivery = Delivery(
+                index=self._index,
+                items=tuple(item for each in rows for item in each.items),
+                responses=tuple(row for each in rows for row in each.responses),
+                contexts=tuple({row.digest: row for each in rows for row in each.contexts}.values()),
+                lines=tuple(lines),
+            )
+            self._put(FromWorker(delivery=delivery).model_dump_json())
 
 
 class Node(WorkerPlugin):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -33,6 +33,11 @@ class PackedFile(Record):
     """Its bytes, in base64."""
     executable: bool = False
 
+    @classmethod
+    def of(cls, path: Path) -> PackedFile:
+        content = base64.b64encode(path.read_bytes()).decode()
+        return cls(content=content, executable=os.access(path, os.X_OK))
+
 
 class SystemParcel(Record):
     """A system that can be unpacked on another machine. A control has no files: memeval ships it."""
@@ -56,7 +61,7 @@ class SystemParcel(Record):
             kind=source.kind,
             slug=source.slug,
             digest=source.submission_digest,
-            files={} if is_control else {name: _packed(path) for name, path in launch.files.items()},
+            files={} if is_control else {name: PackedFile.of(path) for name, path in launch.files.items()},
             entry=launch.file.name if source.kind is SystemKind.FILE else None,
             class_name=launch.class_name,
             submission=source.submission,
@@ -254,20 +259,6 @@ class FromWorker(Record):
     delivery: Delivery | None = None
     asked: NodeCall | None = None
     refused: Call | None = None
-
-
-def packed_rows(index: int, finished: Sequence[FinishedItems], lines: Sequence[LogLine]) -> Delivery:
-    return Delivery(
-        index=index,
-        items=tuple(item for each in finished for item in each.items),
-        responses=tuple(row for each in finished for row in each.responses),
-        contexts=tuple({row.digest: row for each in finished for row in each.contexts}.values()),
-        lines=tuple(lines),
-    )
-
-
-def _packed(path: Path) -> PackedFile:
-    return PackedFile(content=base64.b64encode(path.read_bytes()).decode(), executable=os.access(path, os.X_OK))
 
 
 PACKAGES = ("memeval-leaderboard", "bpe-openai", "distributed", "pydantic", "regex")

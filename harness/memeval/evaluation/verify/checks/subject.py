@@ -15,7 +15,7 @@ from memeval.benchmarks import find
 from memeval.benchmarks.base import Parameters
 from memeval.benchmarks.registry import not_installed
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.verify.findings import Check
+from memeval.evaluation.verify.findings import REMEDY, Check
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.records.base import Digest, Stored, canonical_json, comparable_digest
 from memeval.records.call import Call, Prompt, Traffic
@@ -151,12 +151,8 @@ def _most_rows(folder: RunFolder, name: str) -> int | None:
     stated, planned = folder.run.files[name].rows, folder.run.track.planned
     most = min(MOST_ROWS, ROWS_AN_ITEM * (planned + 100))
     if stated > most:
-        where = f"{folder.path / 'run.json'}: files.{name}"
-        raise BadInput(
-            f"has {stated:,} rows, but a run of {planned:,} items has at most {most:,}.",
-            where=where,
-            remedy="Restore the file, or record a new run.",
-        )
+        problem = f"has {stated:,} rows, but a run of {planned:,} items has at most {most:,}."
+        raise BadInput(problem, where=f"{folder.path / 'run.json'}: files.{name}", remedy=REMEDY)
     return stated
 
 

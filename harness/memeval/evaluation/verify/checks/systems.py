@@ -153,9 +153,11 @@ class _Check:
         sources = list(find_sources(results, digest, self.system.slug, submissions))
         if not sources:
             return Check(NAME, not_checked=NO_SOURCE)
-        found = _methods_of(sources[0])
+        first = sources[0]
+        is_class = first.submission is None or first.submission.kind is AdapterKind.PYTHON
+        found = methods_in(first.launch.file, first.launch.class_name) if is_class else None
         identities = [_identity(each, found) for source in sources for each in _configurations(source, self.system)]
-        skipped = _unknown_fields(sources[0], found)
+        skipped = _unknown_fields(first, found)
         findings = tuple(self._differences(identities, skipped))
         return Check(NAME, findings, NEEDS_RUN if "capabilities" in skipped else None)
 
@@ -218,11 +220,6 @@ def _identity(source: SystemSource, found: ClassMethods | None) -> SystemIdentit
     return identity.model_copy(
         update={"services": declared.services, "hosts": tuple(sorted(declared.hosts, key=lambda host: host.host))}
     )
-
-
-def _methods_of(source: SystemSource) -> ClassMethods | None:
-    is_class = source.submission is None or source.submission.kind is AdapterKind.PYTHON
-    return methods_in(source.launch.file, source.launch.class_name) if is_class else None
 
 
 def _of_its_day(identity: SystemIdentity, stated: SystemIdentity) -> SystemIdentity:
