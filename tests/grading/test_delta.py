@@ -1,6 +1,7 @@
 """Delta efficiency by token counts, as published, and the gate that reads the answers."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 import pytest
 from hypothesis import given
@@ -58,21 +59,16 @@ SHRINKING = [1000] * 5 + [100] * 15
 
 
 def responses(
-    answers: list[str], counted: list[int] | None = None, reported: list[float] | None = None
+    answers: Sequence[str], counted: Sequence[int | None] = (), reported: Sequence[float | None] = ()
 ) -> list[Response]:
-    return [
-        response(
-            answer, number=n + 1, counted=counted[n] if counted else None, reported=reported[n] if reported else None
-        )
-        for n, answer in enumerate(answers)
-    ]
+    rows = zip_longest(answers, counted, reported)
+    return [response(text, number=n, counted=tokens, reported=told) for n, (text, tokens, told) in enumerate(rows, 1)]
 
 
 def graded(given: list[Response]) -> Grade:
     questions = [f"Question {n}?" for n in range(len(given))]
-    return DeliveredDelta().grade_delivered(
-        delta_item([FACTS] * len(given)), scenario(questions=questions), given, DeliveredContexts(read=True)
-    )
+    whole, contexts = scenario(questions=questions), DeliveredContexts(read=True)
+    return DeliveredDelta().grade_delivered(delta_item([FACTS] * len(given)), whole, given, contexts)
 
 
 def test_a_saving_passes_under_the_published_rule() -> None:

@@ -1,5 +1,6 @@
 """Measures of rankings, and retrieved sessions and turns, measured against the key's evidence."""
 
+from collections.abc import Sequence
 from math import log2
 
 import pytest
@@ -8,10 +9,10 @@ from hypothesis import strategies as st
 
 from memeval.benchmarks.locomo.grading import LocomoRetrieval
 from memeval.grading.evidence import TurnIndex, measures
-from memeval.judging.base import Case
-from memeval.records.grade import GradeState
+from memeval.keys import ItemKey
+from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Outcome, RetrievedItem
-from memeval.records.scenario import dated_line
+from memeval.records.scenario import Scenario, dated_line
 from tests.grading.builders import NoJudge
 from tests.grading.histories import answered, history, locomo_item, named
 
@@ -23,6 +24,12 @@ ITEM = locomo_item(evidence=["D2:2", "D3:1"], sessions=["s002", "s003"], turns=[
 
 def sessions(*items: RetrievedItem) -> tuple[str, ...]:
     return TurnIndex(HISTORY).retrieved(items).sessions
+
+
+def graded(
+    items: Sequence[RetrievedItem] | None = None, item: ItemKey = ITEM, whole: Scenario = HISTORY, **more: Outcome
+) -> Grade:
+    return LocomoRetrieval().grade(item, whole, [answered("", items, **more)], NoJudge())
 
 
 def turns(*items: RetrievedItem) -> tuple[str, ...] | None:
@@ -77,8 +84,7 @@ class TestRetrieved:
 
 
 def test_the_credit_is_the_recall_of_sessions_within_five() -> None:
-    response = answered(items=named("s001:t02", "s002:t01", "s002:t02"))
-    grade = LocomoRetrieval().grade(ITEM, HISTORY, [response], NoJudge())
+    grade = graded(named("s001:t02", "s002:t01", "s002:t02"))
     assert (grade.state, grade.verdict, grade.credit, grade.grader) == (GradeState.GRADED, None, 0.5, "retrieval@2")
     assert grade.reason == "1 of 2 sessions of evidence are among the first 5."
     expected = {
@@ -101,8 +107,7 @@ def test_the_credit_is_the_recall_of_sessions_within_five() -> None:
 
 
 def test_upstreams_recall_is_over_sessions_where_sessions_are_named() -> None:
-    response = answered(items=named("nowhere", "s002", "s001"))
-    metrics = LocomoRetrieval().grade(ITEM, HISTORY, [response], NoJudge()).metrics
+    metrics = graded(named("nowhere", "s002", "s001")).metrics
     assert metrics["recall_upstream"] == 0.5
     assert metrics["turn_recall@5"] is None and metrics["turn_mrr"] is None
 
@@ -110,62 +115,55 @@ def test_upstreams_recall_is_over_sessions_where_sessions_are_named() -> None:
 def test_naming_everything_in_one_item_gains_nothing() -> None:
     many = history(*([("user", f"Day {n}.")] for n in range(9)))
     item = locomo_item(sessions=["s009"], turns=["s009:t01"])
-    everything = answered(items=named([f"s{n:03}" for n in range(1, 10)]))
-    assert LocomoRetrieval().grade(item, many, [everything], NoJudge()).credit == 0
+    assert graded(named([f"s{n:03}" for n in range(1, 10)]), item, many).credit == 0
 
 
 @pytest.mark.parametrize(("length", "without_choice"), [(4, 1.0), (5, 1.0), (6, 0.0)])
 def test_no_retrieval_is_1_at_depths_that_cover_all_sessions(length: int, without_choice: float) -> None:
     whole = history(*([("user", f"Day {n}.")] for n in range(length)))
-    grade = LocomoRetrieval().grade(locomo_item(sessions=["s001"]), whole, [answered(items=named("s001"))], NoJudge())
+    grade = graded(named("s001"), locomo_item(sessions=["s001"]), whole)
     assert grade.metrics["no_retrieval@5"] == without_choice
 
 
 def test_a_system_without_retrieved_items_gets_no_credit_with_a_reason() -> None:
-    grade = LocomoRetrieval().grade(ITEM, HISTORY, [answered()], NoJudge())
+    grade = graded()
     assert (grade.state, grade.credit) == (GradeState.GRADED, 0.0)
     assert grade.reason == "The system does not say what it retrieved."
     assert grade.metrics["recall_upstream"] == 1.0 and "session_mrr" not in grade.metrics
 
 
 def test_an_empty_retrieval_gets_no_credit() -> None:
-    grade = LocomoRetrieval().grade(ITEM, HISTORY, [answered(items=())], NoJudge())
+    grade = graded(())
     assert (grade.credit, grade.metrics["session_mrr"], grade.metrics["recall_upstream"]) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("outcome", [outcome for outcome in Outcome if outcome.is_error])
 def test_an_error_stays_an_error_whatever_came_with_it(outcome: Outcome) -> None:
-    grade = LocomoRetrieval().grade(ITEM, HISTORY, [answered("", named("s002"), outcome)], NoJudge())
+    grade = graded(named("s002"), outcome=outcome)
     assert (grade.state.value, grade.credit, grade.metrics) == (outcome.value, None, {})
 
 
 def test_an_item_without_evidence_is_refused() -> None:
     with pytest.raises(ValueError, match="names no evidence"):
-        LocomoRetrieval().grade(locomo_item(), HISTORY, [answered(items=())], NoJudge())
-    nothing: tuple[Case, ...] = ()
-    assert LocomoRetrieval().cases(ITEM, HISTORY, [answered()]) == nothing
+        graded((), locomo_item())
+    assert list(LocomoRetrieval().cases(ITEM, HISTORY, [answered()])) == []
 
 
 def test_the_same_grader_grades_one_history_after_the_other() -> None:
-    grader, other = (
-        LocomoRetrieval(),
-        history([("user", "In Quito.")], [("user", "No.")], [("user", "Yes.")], [("user", "So.")]),
-    )
-    response = answered(items=named("s004", "s002"))
-    credits = [
-        grader.grade(ITEM, each, [response], NoJudge()).metrics["session_mrr"] for each in (HISTORY, other, HISTORY)
-    ]
-    assert credits == [0.5, 0.5, 0.5]
-    turn_of_the_other = answered(items=named("s004:t01"))
-    item = locomo_item(sessions=["s004"])
-    assert grader.grade(item, other, [turn_of_the_other], NoJudge()).metrics["session_mrr"] == 1.0
-    assert grader.grade(locomo_item(sessions=["s004"]), other, [response], NoJudge()).metrics["session_mrr"] == 1.0
+    grader, fourth = LocomoRetrieval(), locomo_item(sessions=["s004"])
+    other = history(*([("user", text)] for text in ("In Quito.", "No.", "Yes.", "So.")))
+
+    def ranked(item: ItemKey, whole: Scenario, *names: str) -> float | None:
+        return grader.grade(item, whole, [answered(items=named(*names))], NoJudge()).metrics["session_mrr"]
+
+    assert [ranked(ITEM, each, "s004", "s002") for each in (HISTORY, other, HISTORY)] == [0.5, 0.5, 0.5]
+    assert ranked(fourth, other, "s004:t01") == ranked(fourth, other, "s004", "s002") == 1.0
 
 
 def test_turn_metrics_of_a_system_that_returns_sessions_are_none_with_the_reason() -> None:
     # The second item is the one turn of its session, word for word: that makes no system of turns.
     items = (*named("s002"), RetrievedItem(turn_id="s003:t01", source_ids=("s003",)))
-    grade = LocomoRetrieval().grade(ITEM, HISTORY, [answered(items=items)], NoJudge())
+    grade = graded(items)
     assert {value for name, value in grade.metrics.items() if name.startswith("turn_")} == {None}
     assert grade.credit == 1.0
     assert grade.reason == (

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memeval.grading.scoring import counting, layout_of, score, task_average
-from memeval.records.grade import Flag, FlagCount, Grade, GradeState
+from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.track import CategoryPlan
 from memeval.statistics.intervals import wilson
 from tests.grading.builders import grade
@@ -39,15 +39,12 @@ def golden_grades() -> list[Grade]:
 
 def test_the_golden_scores() -> None:
     scores = score(GOLDEN_PLAN, golden_grades())
-    assert scores.composite.value == pytest.approx(0.628125, abs=1e-15)
-    assert scores.composite.reason is None
-    assert scores.composite.interval is not None
-    assert scores.composite.interval.low < 0.628125 < scores.composite.interval.high
+    composite, interval = scores.composite, scores.categories[0].tally.interval
+    assert composite.value == pytest.approx(0.628125, abs=1e-15) and composite.reason is None
+    assert composite.interval and composite.interval.low < 0.628125 < composite.interval.high
     assert scores.overall.accuracy == pytest.approx(0.60, abs=1e-15)
     assert [c.tally.accuracy for c in scores.categories] == pytest.approx([0.72, 0.40, 0.9125, 0.65, 0.50, 0.3875])
-    assert scores.categories[0].tally.interval is not None
-    interval = scores.categories[0].tally.interval
-    assert (interval.low, interval.high) == wilson(72, 100)
+    assert interval and (interval.low, interval.high) == wilson(72, 100)
     assert scores.states == {"graded": 500, "skipped": 0}
 
 
@@ -146,17 +143,11 @@ def test_metrics_are_means_over_the_items_that_have_them() -> None:
 
 
 def test_flags_are_counted_by_category() -> None:
-    grades = [
-        grade("1", True, flags=(Flag.HEDGED, Flag.CONTEXT_DUMP)),
-        grade("2", True, flags=(Flag.HEDGED,)),
-        grade("3", True, "b"),
-    ]
+    both = grade("1", True, flags=(Flag.HEDGED, Flag.CONTEXT_DUMP))
+    grades = [both, grade("2", True, flags=(Flag.HEDGED,)), grade("3", True, "b")]
     scores = score(plan(("a", 2, 0.5), ("b", 1, 0.5)), grades)
-    assert scores.categories[0].flags == (
-        FlagCount(flag=Flag.CONTEXT_DUMP, items=1),
-        FlagCount(flag=Flag.HEDGED, items=2),
-    )
-    assert scores.categories[1].flags == ()
+    counts = [[(count.flag, count.items) for count in category.flags] for category in scores.categories]
+    assert counts == [[(Flag.CONTEXT_DUMP, 1), (Flag.HEDGED, 2)], []]
 
 
 def test_false_hedges_are_those_where_a_plain_answer_is_right() -> None:
@@ -214,11 +205,8 @@ class TestMeasured:
         assert score(plan(("a", 1, 1.0)), [grade("1", True)]).overall.points is None
 
     def test_an_error_is_worth_nothing_whatever_a_rule_gives_it(self) -> None:
-        grades = [
-            measured("1", 0.5, alternates={"unrounded": 0.4996}),
-            measured("2", None, alternates={"unrounded": 1}),
-        ]
-        scores = score(shared(a=2), grades)
+        right = measured("1", 0.5, alternates={"unrounded": 0.4996})
+        scores = score(shared(a=2), [right, measured("2", None, alternates={"unrounded": 1})])
         assert scores.composite.value == 0.25
         assert scores.alternates["unrounded"].value == pytest.approx(0.2498)
         assert scores.categories[0].alternates["unrounded"].points == pytest.approx(0.4996)
@@ -252,16 +240,14 @@ class TestLeftOut:
         assert (row.planned, row.done, row.accuracy) == (2, 1, 0.5)
 
     def test_fixed_weights_stay_and_a_category_that_is_left_out_whole_has_no_score(self) -> None:
-        given = [CategoryPlan(name=n, weight=w, items=i, grader="x") for n, w, i in (("a", 0.3, 2), ("b", 0.7, 2))]
-        scores = score(given, self.GRADES[:4])
+        scores = score(plan(("a", 2, 0.3), ("b", 2, 0.7)), self.GRADES[:4])
         assert scores.composite.value == pytest.approx(0.3 * 0.75 + 0.7 * 0.1)
         assert scores.alternates["corrected"].value == pytest.approx(0.3 * 1 + 0.7 * 0.6)
         without = score(plan(("c", 1, 1.0)), self.GRADES[4:]).alternates["corrected"]
         assert (without.value, without.reason) == (None, "There are no items in c.")
 
     def test_a_category_that_stands_apart_takes_no_share(self) -> None:
-        apart = CategoryPlan(name="c", weight=0.0, items=1, grader="x")
-        scores = score([*shared(a=2, b=2), apart], [*self.GRADES[:4], measured("5", 0.4, "c")])
+        scores = score([*shared(a=2, b=2), *plan(("c", 1, 0.0))], [*self.GRADES[:4], measured("5", 0.4, "c")])
         assert scores.composite.value == pytest.approx(1.7 / 4)
         assert scores.alternates["corrected"].value == pytest.approx(2.2 / 3)
 
@@ -274,7 +260,7 @@ class TestTaskAverage:
     """The mean over categories, each of which counts the same."""
 
     def test_every_category_counts_the_same_but_for_those_that_stand_apart(self) -> None:
-        given = [*shared(a=2, b=1), CategoryPlan(name="c", weight=0.0, items=1, grader="x")]
+        given = [*shared(a=2, b=1), *plan(("c", 1, 0.0))]
         grades = [grade("1", True), grade("2", False), grade("3", True, "b"), grade("4", False, "c")]
         assert task_average(score(given, grades)) == pytest.approx((0.5 + 1) / 2)
 
@@ -283,20 +269,16 @@ class TestTaskAverage:
         assert task_average(score([], [])) is None
 
 
-def planned(name: str, weight: float, items: int, shared: bool = False) -> CategoryPlan:
-    return CategoryPlan(name=name, weight=weight, items=items, grader="judged@1", shared=shared)
-
-
 def test_a_category_without_weight_has_no_part_in_the_layout() -> None:
-    plan = (planned("a", 0.75, 2), planned("b", 0.0, 1), planned("c", 0.25, 1))
-    assert [category.name for category in counting(plan)] == ["a", "c"]
-    found = layout_of(plan, {"a": ["x", "y"], "b": ["z"], "c": ["x"]})
+    given = plan(("a", 2, 0.75), ("b", 1, 0.0), ("c", 1, 0.25))
+    assert [category.name for category in counting(given)] == ["a", "c"]
+    found = layout_of(given, {"a": ["x", "y"], "b": ["z"], "c": ["x"]})
     assert (found.weights, found.clusters) == ((0.75, 0.25), (("x", "y"), ("x",)))
 
 
 def test_shared_weights_follow_the_items_that_are_there() -> None:
-    plan = (planned("a", 0.5, 4, shared=True), planned("b", 0.5, 4, shared=True), planned("c", 0.0, 9))
-    whole = layout_of(plan, {"a": list("wxyz"), "b": list("wxyz")})
+    given = [*shared(a=4, b=4), *plan(("c", 9, 0.0))]
+    whole = layout_of(given, {"a": list("wxyz"), "b": list("wxyz")})
     assert whole.weights == (0.5, 0.5)
-    fewer = layout_of(plan, {"a": list("wxy"), "b": list("w"), "c": list("uv")})
+    fewer = layout_of(given, {"a": list("wxy"), "b": list("w"), "c": list("uv")})
     assert fewer.weights == (0.75, 0.25)

@@ -44,10 +44,13 @@ TRANSCRIPT = (
 )
 
 
-def grade(memories: Sequence[str], key: StoreKey = KEY) -> Grade:
-    found = tuple(RetrievedItem(text=memory) for memory in memories)
-    row = response().model_copy(update={"items": found})
-    return SelectedFacts().grade(item(key, category="stored-facts"), scenario(TRANSCRIPT), [row], NoJudge())
+def grade(memories: Sequence[str]) -> Grade:
+    return grade_of([RetrievedItem(text=memory) for memory in memories])
+
+
+def grade_of(memories: Sequence[RetrievedItem]) -> Grade:
+    row = response().model_copy(update={"items": tuple(memories)})
+    return SelectedFacts().grade(item(KEY, category="stored-facts"), scenario(TRANSCRIPT), [row], NoJudge())
 
 
 @pytest.mark.parametrize(
@@ -104,9 +107,8 @@ def test_a_memory_claims_what_it_does_not_say_is_past(memory: str, current: int,
 
 
 def test_unstated_facts_are_invented_in_every_wording() -> None:
-    assert (
-        claimed(KEY, ["Ada used to drink oolong, and drinks cocoa now.", "Fig & Fennel? Fig and Fennel!"]).invented == 2
-    )
+    memories = ["Ada used to drink oolong, and drinks cocoa now.", "Fig & Fennel? Fig and Fennel!"]
+    assert claimed(KEY, memories).invented == 2
 
 
 def test_one_memory_that_says_a_fact_twice_is_no_duplicate() -> None:
@@ -119,9 +121,7 @@ def test_an_invented_fact_replaces_no_fact() -> None:
 
 
 def test_a_memory_that_is_a_turn_of_the_history_is_read_as_that_turn() -> None:
-    kept = RetrievedItem(turn_id="s004:t01"), RetrievedItem(turn_id="s001:t01", dated=True)
-    row = response().model_copy(update={"items": kept})
-    graded = SelectedFacts().grade(item(KEY, category="stored-facts"), scenario(TRANSCRIPT), [row], NoJudge())
+    graded = grade_of([RetrievedItem(turn_id="s004:t01"), RetrievedItem(turn_id="s001:t01", dated=True)])
     assert graded.metrics["missing"] == 0.5 and graded.metrics["stale"] == 0.25
 
 

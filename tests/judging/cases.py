@@ -18,6 +18,11 @@ ENDPOINT = "https://judge.example/v1"
 JUDGE = ModelJudge("gpt-4o", ENDPOINT)
 QUESTION = "What does Ada use for caching these days?"
 
+
+def longmemeval(kind: LongMemEvalType, answer: str, *, abstention: bool = False) -> LongMemEvalKey:
+    return LongMemEvalKey(question_type=kind, abstention=abstention, answer=answer)
+
+
 KEYS: dict[str, AnswerKey] = {
     "belief-update": BeliefKey(
         current=fact("Ada caches in Valkey.", "Valkey"),
@@ -57,27 +62,17 @@ KEYS: dict[str, AnswerKey] = {
         dates=("2021-03-03T10:00:00Z", "2021-03-09T18:30:00Z"),
     ),
     "locomo-adversarial": LocomoKey(category=LocomoCategory.ADVERSARIAL, answer="GOLD: No", trap="GOLD: Redis"),
-    "longmemeval-answer": LongMemEvalKey(
-        question_type=LongMemEvalType.MULTI_SESSION, abstention=False, answer="In Valkey and Varnish."
-    ),
-    "longmemeval-time": LongMemEvalKey(
-        question_type=LongMemEvalType.TEMPORAL_REASONING, abstention=False, answer="Nine days."
-    ),
-    "longmemeval-update": LongMemEvalKey(
-        question_type=LongMemEvalType.KNOWLEDGE_UPDATE, abstention=False, answer="Valkey since March."
-    ),
-    "longmemeval-preference": LongMemEvalKey(
-        question_type=LongMemEvalType.SINGLE_SESSION_PREFERENCE,
-        abstention=False,
-        answer="Suggestions that build on the Valkey that Ada runs.",
+    "longmemeval-answer": longmemeval(LongMemEvalType.MULTI_SESSION, "In Valkey and Varnish."),
+    "longmemeval-time": longmemeval(LongMemEvalType.TEMPORAL_REASONING, "Nine days."),
+    "longmemeval-update": longmemeval(LongMemEvalType.KNOWLEDGE_UPDATE, "Valkey since March."),
+    "longmemeval-preference": longmemeval(
+        LongMemEvalType.SINGLE_SESSION_PREFERENCE, "Suggestions that build on the Valkey that Ada runs."
     ),
     "qa-answer": QaKey(needles=("GOLD: needle",), reference="In Valkey."),
     "reflect-point": SuiteReflectKey(points=(fact("Ada caches in Valkey.", "Valkey"),)),
     "reflect-claim": SuiteReflectKey(points=(), forbidden=(fact("Ada caches in Redis.", "Redis"),)),
-    "longmemeval-abstention": LongMemEvalKey(
-        question_type=LongMemEvalType.TEMPORAL_REASONING,
-        abstention=True,
-        answer="Ada spoke of queues, and never of caching.",
+    "longmemeval-abstention": longmemeval(
+        LongMemEvalType.TEMPORAL_REASONING, "Ada spoke of queues, and never of caching.", abstention=True
     ),
 }
 """Keys by the name of their prompt."""

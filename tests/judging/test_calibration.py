@@ -190,13 +190,8 @@ def test_an_item_that_no_judge_decides_is_skipped() -> None:
 def test_without_a_similar_value_there_is_no_off_target_answer() -> None:
     one = item(NoiseKey(reference=fact("Ada runs Jest.", "Jest")))
     found = trials([one], {"i": scenario()})
-    assert [trial.kind for trial in found if not trial.kind.is_injection] == [
-        ProbeKind.RIGHT,
-        ProbeKind.RIGHT,
-        ProbeKind.HEDGED,
-        ProbeKind.REFUSED,
-        ProbeKind.VAGUE,
-    ]
+    kinds = [trial.kind.name for trial in found if not trial.kind.is_injection]
+    assert kinds == ["RIGHT", "RIGHT", "HEDGED", "REFUSED", "VAGUE"]
     assert sum(trial.kind.is_injection for trial in found) == 3
 
 
@@ -207,19 +202,15 @@ def _person(name: str, value: str) -> ItemKey:
 
 @pytest.mark.parametrize(("other", "taken"), [("Postgres", False), ("MySQL", True), ("postgresql 16", False)])
 def test_another_spelling_of_the_right_value_is_not_off_target(other: str, taken: bool) -> None:
-    history: dict[str, Scenario] = {"i": scenario()}
-    found = trials([_person("ada", "PostgreSQL"), _person("bo", other)], history)
+    found = trials([_person("ada", "PostgreSQL"), _person("bo", other)], {"i": scenario()})
     assert any(trial.kind is ProbeKind.OFF for trial in found) is taken
 
 
 def test_a_trial_becomes_a_probe_with_the_verdict() -> None:
     trial, key = made()[0], "sha256:" + "0" * 64
     probe = trial.probe(Ruling(GradeState.GRADED, False, judgment_key=key))
-    assert (probe.item_id, probe.category, probe.cluster) == (
-        trial.item.item_id,
-        trial.item.category,
-        trial.item.cluster,
-    )
+    of = trial.item
+    assert (probe.item_id, probe.category, probe.cluster) == (of.item_id, of.category, of.cluster)
     assert (probe.kind, probe.answer, probe.expected) == (trial.kind, trial.case.answer, trial.expected)
     assert (probe.verdict, probe.judgment_key) == (False, key)
     assert trial.probe(Ruling(GradeState.UNPARSED, None)).verdict is None

@@ -19,13 +19,8 @@ from tests.judging.cases import ENDPOINT, JUDGE, by_key, case, recorded, text_of
 def test_a_request_is_one_user_message_at_pinned_settings() -> None:
     request = JUDGE.request(case())
     body = request.data()["body"]
-    assert {name: value for name, value in body.items() if name != "messages"} == {
-        "model": "gpt-4o-2024-08-06",
-        "temperature": 0,
-        "max_tokens": 10,
-        "seed": 42,
-        "n": 1,
-    }
+    settings = {"model": "gpt-4o-2024-08-06", "temperature": 0, "max_tokens": 10, "seed": 42, "n": 1}
+    assert {name: value for name, value in body.items() if name != "messages"} == settings
     assert request.endpoint == ENDPOINT
     assert "Valkey." in text_of_request(request)
     assert text_of_request(JUDGE.reminder(case())).startswith(text_of_request(request))
@@ -132,11 +127,9 @@ class TestRecordedJudge:
         assert judge.used == {call.key: call}
 
     def test_a_reminder_that_fails_is_an_error_too_and_keeps_the_other_reading(self) -> None:
-        calls = [
-            recorded(JUDGE.request(case()), "Maybe yes"),
-            recorded(JUDGE.reminder(case()), None, error="The endpoint is down."),
-        ]
-        ruling = RecordedJudge(JUDGE, by_key(calls)).rule(case())
+        first = recorded(JUDGE.request(case()), "Maybe yes")
+        second = recorded(JUDGE.reminder(case()), None, error="The endpoint is down.")
+        ruling = RecordedJudge(JUDGE, by_key([first, second])).rule(case())
         assert (ruling.state, ruling.alternates) == (GradeState.JUDGE_ERROR, {"substring": True})
 
     def test_a_call_that_is_not_recorded_is_named(self) -> None:
@@ -211,9 +204,8 @@ class TestAskingAll:
         ask = Answering(reply)
         calls, done = asked(self.CASES, ask)
         again = [each for number, each in enumerate(self.CASES) if number % 5 in (2, 3)]
-        assert ask.asked == Counter(JUDGE.request(each).key for each in self.CASES) + Counter(
-            JUDGE.reminder(each).key for each in again
-        )
+        requests = [*map(JUDGE.request, self.CASES), *map(JUDGE.reminder, again)]
+        assert ask.asked == Counter(request.key for request in requests)
         assert (len(calls), done) == (70, 50)
         states = Counter(RecordedJudge(JUDGE, calls).rule(each).state for each in self.CASES)
         assert states == {GradeState.GRADED: 20, GradeState.UNPARSED: 20, GradeState.JUDGE_ERROR: 10}

@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import math
 import random
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -80,16 +81,15 @@ def test_p_values_are_those_of_the_definition(one_sided: bool, rows: list[list[f
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
-def test_one_difference_has_the_p_value_of_scipys_permutation_test(alternative: str) -> None:
+def test_one_difference_has_the_p_value_of_scipys_permutation_test(
+    alternative: Literal["two-sided", "greater"],
+) -> None:
     chance = np.random.default_rng(3)
     for clusters in (3, 8, 12):
         parts = chance.normal(0.4, 1, clusters)
-        if alternative == "two-sided":
-            expected = scipy.stats.permutation_test((parts,), summed, permutation_type="samples", n_resamples=10**6)
-        else:
-            expected = scipy.stats.permutation_test(
-                (parts,), summed, permutation_type="samples", n_resamples=10**6, alternative="greater"
-            )
+        expected = scipy.stats.permutation_test(
+            (parts,), summed, permutation_type="samples", n_resamples=10**6, alternative=alternative
+        )
         (p,), (corrected,) = family([parts.tolist()], one_sided=alternative == "greater")
         assert p == pytest.approx(expected.pvalue, abs=1e-10)
         assert corrected == p

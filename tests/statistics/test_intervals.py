@@ -46,20 +46,6 @@ def test_the_interval_holds_the_share_and_lies_within_0_and_1(counts: tuple[int,
     assert 0 <= low <= counts[0] / counts[1] <= high <= 1
 
 
-@given(COUNTS)
-def test_the_interval_of_the_complement_is_the_complement(counts: tuple[int, int]) -> None:
-    correct, n = counts
-    low, high = wilson(correct, n)
-    assert wilson(n - correct, n) == pytest.approx((1 - high, 1 - low), abs=1e-12)
-
-
-@given(COUNTS.filter(lambda counts: counts[0] < counts[1]))
-def test_one_more_right_moves_both_ends_up(counts: tuple[int, int]) -> None:
-    correct, n = counts
-    assert wilson(correct, n) < wilson(correct + 1, n)
-    assert wilson(correct, n)[1] < wilson(correct + 1, n)[1] or wilson(correct + 1, n)[1] == 1
-
-
 @pytest.mark.parametrize(("correct", "n"), [(0, 0), (1, 0), (-1, 3), (4, 3)])
 def test_what_is_no_share_is_refused(correct: int, n: int) -> None:
     with pytest.raises(ValueError, match="not a share"):

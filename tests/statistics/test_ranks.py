@@ -64,10 +64,6 @@ def test_equal_rows_share_all_ranks() -> None:
     assert ranges([[0.3, 0.2, 0.9] * 5] * 3) == (RankRange(1, 3),) * 3
 
 
-def test_one_row_stands_first() -> None:
-    assert ranges([[0.5, 0.1]]) == (RankRange(1, 1),)
-
-
 def test_ten_conversations_separate_88_from_18_among_two_hundred_systems_and_never_equals() -> None:
     """Cluster-robust t-tests with Holm's correction leave every system at ranks 1 to 200 here."""
     chance = np.random.default_rng(17)

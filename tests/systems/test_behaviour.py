@@ -87,14 +87,13 @@ def test_code_data_and_lock_files_count_and_prose_does_not(folder: Path) -> None
     assert len(seen) == 5
 
 
-@pytest.mark.parametrize("name", ["README", "readme.md", "README.txt", "LICENSE-MIT", "LICENSE.MIT.txt", "COPYING"])
-def test_prose_has_a_usual_name(name: str) -> None:
-    assert is_prose(name)
+PROSE = ("README", "readme.md", "README.txt", "LICENSE-MIT", "LICENSE.MIT.txt", "COPYING")
+OTHER = ("notes.md", "README.py", "readme.json", "readmes/a.md", "licences.md", "adapter.py")
 
 
-@pytest.mark.parametrize("name", ["notes.md", "README.py", "readme.json", "readmes/a.md", "licences.md", "adapter.py"])
-def test_another_file_is_no_prose(name: str) -> None:
-    assert not is_prose(name)
+@pytest.mark.parametrize("name", [*PROSE, *OTHER])
+def test_prose_has_a_usual_name_and_no_other_file_is_prose(name: str) -> None:
+    assert is_prose(name) is (name in PROSE)
 
 
 def test_every_field_of_a_manifest_is_decided_once() -> None:

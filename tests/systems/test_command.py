@@ -93,10 +93,8 @@ def test_the_example_in_node_remembers_by_event_time(log: list[str]) -> None:
         assert process.ask("What do we deploy with?", "2025-02-28").answer == "We deploy with Drone."
         found = process.search("When does the café open?", 1).items
         assert found is not None
-        assert (found[0].text, found[0].source_ids) == (
-            "[2025-01-02] user: Grüße: the café opens at nine.",
-            ("s002:t01",),
-        )
+        assert found[0].text == "[2025-01-02] user: Grüße: the café opens at nine."
+        assert found[0].source_ids == ("s002:t01",)
         assert process.ask("Who is the mayor?").answer.startswith("I don't know")
         process.ingest([], afresh=True)
         assert process.search("deploy", 5).items == ()
@@ -207,10 +205,7 @@ def test_a_plain_text_is_an_error_and_the_program_goes_on(program: Program) -> N
     ("asked", "sentence"),
     [
         ('print("Searching…")', "The reply to query is not JSON ('Searching…'). Write only replies to standard output"),
-        (
-            "print()",
-            "The reply to query is not JSON (''). Write only replies to standard output: print to standard error.",
-        ),
+        ("print()", "is not JSON (''). Write only replies to standard output: print to standard error."),
         ("sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush()", "is not UTF-8 ('\\xff'). Write UTF-8"),
         ('say(id=request["id"] + 1, value={"answer": ""})', "does not have the id"),
         ('say(id=request["id"], value={"answer": ""}, error="x")', "needs either 'value' or 'error'."),
@@ -234,42 +229,32 @@ def test_rubbish_where_replies_belong_ends_the_program(program: Program, asked: 
 def test_a_reply_to_a_question_without_an_answer_is_an_error_and_the_program_goes_on(program: Program) -> None:
     process = program(answering('say(id=request["id"], value={"text": "Drone"})'))
     for _ in range(2):
-        with pytest.raises(
-            AdapterMisbehaved, match=r"The reply to query has no 'answer' \(it has 'text'\)\. Reply with"
-        ):
+        with pytest.raises(AdapterMisbehaved, match=r"reply to query has no 'answer' \(it has 'text'\)\. Reply with"):
             process.ask("q")
     assert process.alive
+
+
+LOADING = "during loading the adapter"
+SERACH = r"unknown capability, 'serach'\. Known are ask, close, dispositions, export, forget, "
+
+
+def able(*capabilities: str) -> str:
+    return f"say(id=1, value={{'capabilities': {[*capabilities]}}})"
 
 
 @pytest.mark.parametrize(
     ("source", "kind", "sentence"),
     [
-        (
-            "import nowhere",
-            SystemDied,
-            r"ended with exit code 1 during loading the adapter\. .*No module named 'nowhere'",
-        ),
-        ("sys.exit(0)", SystemDied, "ended with exit code 0 during loading the adapter"),
+        ("import nowhere", SystemDied, rf"ended with exit code 1 {LOADING}\. .*No module named 'nowhere'"),
+        ("sys.exit(0)", SystemDied, f"ended with exit code 0 {LOADING}"),
         ("print('> acme@1.0.0 start')", AdapterMisbehaved, r"is not JSON \('> acme@1\.0\.0 start'\)"),
-        (
-            "os.close(1); time.sleep(60)",
-            AdapterMisbehaved,
-            "closed its connection to memeval during loading the adapter",
-        ),
+        ("os.close(1); time.sleep(60)", AdapterMisbehaved, f"closed its connection to memeval {LOADING}"),
         ("say(id=1, error='no model')", AdapterRaised, "load failed: no model"),
         ("say(id=1, value=None)", AdapterMisbehaved, "instead of an object"),
         ("say(id=1, value={})", AdapterMisbehaved, "instead of an array"),
-        (
-            "say(id=1, value={'capabilities': ['take_in', 'serach']})",
-            AdapterMisbehaved,
-            r"unknown capability, 'serach'\. Known are ask, close, dispositions, export, forget, ",
-        ),
-        (
-            "say(id=1, value={'capabilities': ['retain', 'ask']})",
-            NoAdapter,
-            r"capabilities are retain, ask; it needs take_in",
-        ),
-        ("say(id=1, value={'capabilities': []})", NoAdapter, "capabilities are none; it needs take_in"),
+        (able("take_in", "serach"), AdapterMisbehaved, SERACH),
+        (able("retain", "ask"), NoAdapter, r"capabilities are retain, ask; it needs take_in"),
+        (able(), NoAdapter, "capabilities are none; it needs take_in"),
         ("say(id=1, value={**MINIMAL, 'packages': ['x']})", AdapterMisbehaved, "instead of an object"),
     ],
 )

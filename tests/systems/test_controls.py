@@ -164,14 +164,9 @@ def banks(slug: str) -> Iterator[SystemProcess]:
     """A control that keeps five texts in two banks."""
     with SystemProcess(find_system(slug).launch, PATIENT, print) as process:
         process.reset()
-        for number, (bank, tags, day) in enumerate(
-            [
-                ("ann", ["a"], "2026-01-01"),
-                ("ann", ["b"], "2026-01-02"),
-                ("ann", None, ""),
-                ("bob", ["a"], "2026-01-01"),
-            ]
-        ):
+        first, second = (["a"], "2026-01-01"), (["b"], "2026-01-02")
+        kept = [("ann", *first), ("ann", *second), ("ann", None, ""), ("bob", *first)]
+        for number, (bank, tags, day) in enumerate(kept):
             words = " and ".join(["tea"] * (number + 1))
             process.retain(f"text {number} has {words}", bank=bank, tags=tags, timestamp=day, source_id=f"s00{number}")
         process.retain("rain in Oslo", bank="ann", source_id="s009")

@@ -41,13 +41,8 @@ def found(control: FileGrep, query: str, k: int = 10) -> list[str]:
 
 
 def test_stop_words_and_single_letters_are_not_searched() -> None:
-    assert content_words("Which TEA does Ann's sister, tea or 7 cups, like?") == [
-        "tea",
-        "ann",
-        "sister",
-        "cups",
-        "like",
-    ]
+    words = content_words("Which TEA does Ann's sister, tea or 7 cups, like?")
+    assert words == ["tea", "ann", "sister", "cups", "like"]
     assert content_words("What is it that you do?") == [] == content_words("")
 
 

@@ -199,9 +199,8 @@ def test_memevals_own_package_is_not_to_be_read(inside: Inside) -> None:
     package = Path(sandbox.__file__).parents[1]
     process = inside(f"return repr(os.path.exists({str(package)!r}))", shown=(package / "systems" / "controls",))
     assert process.ask("q").answer == "True", "the way to what is shown"
-    process = inside(
-        f"return repr(os.listdir({str(package)!r}))", shown=(package / "systems" / "controls", package.parent)
-    )
+    shown = (package / "systems" / "controls", package.parent)
+    process = inside(f"return repr(os.listdir({str(package)!r}))", shown=shown)
     assert process.ask("q").answer == "['systems']"
 
 
@@ -328,9 +327,8 @@ def test_a_program_that_is_not_there_ends_with_a_sentence(tmp_path: Path, bubble
 
 
 def test_a_signal_is_named_as_without_a_sandbox(inside: Inside) -> None:
-    with pytest.raises(
-        SystemDied, match=r"was killed by SIGSEGV \(segmentation fault\) during query \(adapter\.py:10 in query\)"
-    ):
+    said = r"was killed by SIGSEGV \(segmentation fault\) during query \(adapter\.py:10 in query\)"
+    with pytest.raises(SystemDied, match=said):
         inside("os.kill(os.getpid(), signal.SIGSEGV)").ask("q")
     with pytest.raises(SystemDied, match="ended with exit code 3 during query"):
         inside("os._exit(3)").ask("q")

@@ -59,13 +59,8 @@ def test_a_submission_is_found_by_slug_and_by_folder(folder: Path) -> None:
 def test_a_file_is_a_system_with_the_class_after_a_colon(tmp_path: Path) -> None:
     file = write(tmp_path, adapter("return 'x'"), "My Memory_2.py")
     plain, named = find_system(str(file)), find_system(f"{file}:System")
-    assert (plain.slug, plain.version, plain.kind, plain.launch.class_name) == (
-        "my-memory-2",
-        "0",
-        SystemKind.FILE,
-        None,
-    )
-    assert named.launch.class_name == "System"
+    assert (plain.slug, plain.version, plain.kind) == ("my-memory-2", "0", SystemKind.FILE)
+    assert (plain.launch.class_name, named.launch.class_name) == (None, "System")
     assert plain.submission_digest == named.submission_digest
     assert find_system(str(write(tmp_path, adapter("return 1"), "bm25.py"))).slug == "bm25-file"
 
@@ -206,13 +201,18 @@ def test_several_classes_are_refused_unless_one_is_named(tmp_path: Path, folder:
         _greeted(find_system(str(folder)))
 
 
+HOST = '[[hosts]]\nhost = "api.acme.example"\nvariable = "ACME_URL"\n'
 KINDS = {
     "command": 'command = ["node", "x.mjs"]',
     "http": 'command = ["./serve", "{port}"]',
-    "daemon": 'endpoint = "https://api.acme.example/v1/"\n[[hosts]]\nhost = "api.acme.example"\nvariable = "ACME_URL"\n'
-    'key = "ACME_API_KEY"',
+    "daemon": f'endpoint = "https://api.acme.example/v1/"\n{HOST}key = "ACME_API_KEY"',
     "mcp": 'command = ["acme-mcp"]\n[tools.retain]\nname = "add"\n[tools.search]\nname = "find"',
 }
+
+
+OTHER_TOKEN = f'command = ["./serve"]\n{HOST}key = "OTHER_TOKEN"'
+TWO_LICENCES = f'[product]\nname = "A"\nlicence = "MIT"\nlicence_digest = "sha256:{"0" * 64}"'
+NO_MODE = '[variants.a]\nsummary = "A."\nparameters = { k = 1 }\n[variants.a.configuration]\nmode = ""'
 
 
 def of_kind(folder: Path, kind: str, rest: str) -> Path:
@@ -260,12 +260,7 @@ def test_every_kind_of_submission_can_be_launched(folder: Path, kind: str) -> No
         ("python", '[[hosts]]\nhost = "https://a.example"\nvariable = "A"', 6, "Write the bare host"),
         ("python", '[[hosts]]\nhost = "api.openai.com"\nvariable = "A"', 6, "declared_models"),
         ("python", '[[hosts]]\nhost = "10.0.0.1"\nvariable = "A"', 6, "is an IP address"),
-        (
-            "command",
-            'command = ["./serve"]\n[[hosts]]\nhost = "api.acme.example"\nvariable = "ACME_URL"\nkey = "OTHER_TOKEN"',
-            9,
-            "the variable OTHER_TOKEN does not name api.acme.example",
-        ),
+        ("command", OTHER_TOKEN, 9, "the variable OTHER_TOKEN does not name api.acme.example"),
         ("python", 'licence = "Apache 2"', 5, "SPDX"),
         ("python", 'self_reported = ["speed"]', 5, "'speed' cannot be self-reported"),
         ("python", "[parameters]\nclass = 1", 6, "is not a valid name of a parameter"),
@@ -283,18 +278,8 @@ def test_every_kind_of_submission_can_be_launched(folder: Path, kind: str) -> No
         ("python", '[product]\npackage = "acme"', 5, "'product.name' is missing"),
         ("python", '[product]\nname = "A"\nhomepage = "acme"', 7, "not a web address"),
         ("python", '[product]\nname = "A"\nlicence_digest = "abc"', 7, "Write sha256:"),
-        (
-            "python",
-            f'[product]\nname = "A"\nlicence = "MIT"\nlicence_digest = "sha256:{"0" * 64}"',
-            8,
-            "both 'licence' and 'licence_digest' are given",
-        ),
-        (
-            "python",
-            '[variants.a]\nsummary = "A."\nparameters = { k = 1 }\n[variants.a.configuration]\nmode = ""',
-            9,
-            "'variants.a.configuration.mode'",
-        ),
+        ("python", TWO_LICENCES, 8, "both 'licence' and 'licence_digest' are given"),
+        ("python", NO_MODE, 9, "'variants.a.configuration.mode'"),
         ("python", 'summary = "a\\u202eb"', 5, "is not printable"),
     ],
 )

@@ -114,9 +114,8 @@ def test_what_is_wrong_with_variants_is_told_with_its_line(submissions: Path) ->
         f":{first + 7}: 'variants' is blank. Fill it in, or remove the line.",
         f":{first + 4}: 'class' is not a valid name of a parameter. Use letters, digits and underscores.",
     ]
-    assert faults(submissions, BASE + VARIANTS.replace("[variants.wide-open]", "[variants.Wide]"))[0].startswith(
-        f":{first + 6}: 'variants.Wide'"
-    )
+    wide, *_ = faults(submissions, BASE + VARIANTS.replace("[variants.wide-open]", "[variants.Wide]"))
+    assert wide.startswith(f":{first + 6}: 'variants.Wide'")
     (unknown,) = faults(submissions, BASE + VARIANTS.replace('summary = "Looks at less."', 'summary = "x"\nsumary = 1'))
     assert unknown == f":{first + 2}: unknown key 'variants.fast.sumary'. Did you mean 'summary'?"
     (lacks,) = faults(submissions, BASE + '[variants.fast]\nsummary = "x"\n')
@@ -125,9 +124,8 @@ def test_what_is_wrong_with_variants_is_told_with_its_line(submissions: Path) ->
 
 def test_a_variant_may_use_models_that_the_submission_does_not(submissions: Path) -> None:
     asking = VARIANTS.replace('less."', 'less."\ndeclared_models = ["tiny"]')
-    write(
-        submissions / "acme", BASE.replace("[parameters]", 'declared_models = ["big"]\n[parameters]') + asking, MANIFEST
-    )
+    models = BASE.replace("[parameters]", 'declared_models = ["big"]\n[parameters]')
+    write(submissions / "acme", models + asking, MANIFEST)
     used = {name: find_system(name, submissions).declared_models for name in ("acme", "acme:fast", "acme:wide-open")}
     assert used == {"acme": ("big",), "acme:fast": ("big", "tiny"), "acme:wide-open": ("big",)}
     (blank,) = faults(submissions, BASE + asking.replace('"tiny"', '" "'))
@@ -147,23 +145,17 @@ def test_two_variants_of_the_same_parameters_are_refused(submissions: Path) -> N
 
 
 def test_a_name_that_is_too_long_for_a_folder_is_refused(submissions: Path) -> None:
-    assert (
-        "has more than 64 characters. Give it a shorter name."
-        in faults(submissions, BASE + VARIANTS.replace("variants.fast", f"variants.{'x' * 60}"))[0]
-    )
+    fault, *_ = faults(submissions, BASE + VARIANTS.replace("variants.fast", f"variants.{'x' * 60}"))
+    assert "has more than 64 characters. Give it a shorter name." in fault
 
 
 def test_the_name_of_a_variant_is_no_other_systems(submissions: Path) -> None:
     other = made(submissions, "acme-fast", BASE.replace('"acme"', '"acme-fast"'))
     (mine,) = faults(submissions, BASE + VARIANTS)
-    assert (
-        mine
-        == f":{BASE.count(chr(10)) + 2}: 'acme-fast' is also the name of the submission in acme-fast. Use another slug."
-    )
-    _source, theirs = examined_folder(other)
-    assert [fault.problem for fault in theirs] == [
-        "'acme-fast' is also the name of a variant of the submission in acme."
-    ]
+    said = "'acme-fast' is also the name of the submission in acme-fast. Use another slug."
+    assert mine == f":{BASE.count(chr(10)) + 2}: {said}"
+    _source, (theirs,) = examined_folder(other)
+    assert theirs.problem == "'acme-fast' is also the name of a variant of the submission in acme."
     renamed = BASE.replace('"acme"', '"no"')
     made(submissions, "no", renamed + VARIANTS.replace("variants.fast", "variants.memory"))
     assert "'no-memory' is the name of a shipped control." in refusal("no", submissions)

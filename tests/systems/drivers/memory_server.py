@@ -17,6 +17,19 @@ from typing import Any
 PORT, NOTES, FAULT = int(sys.argv[1]), Path(sys.argv[2]), (sys.argv[3:] or [""])[0]
 CALLS = ["take_in", "ask", "search", "settle", "retain", "recall", "reflect", "forget", "export", "usage", "close"]
 BORN = time.monotonic()
+JSON = "application/json"
+WRONG: dict[str, tuple[int, str | None, bytes]] = {
+    "500": (500, "application/problem+json", b'{"title": "t", "detail": "the disk\\nis full", "status": 500}'),
+    "html": (502, "text/html", b"<h1>Bad\xff gateway</h1>" + b"x" * 9000),
+    "moved": (307, None, b""),
+    "text": (200, "text/plain", b'{"answer": "x"}'),
+    "rubbish": (200, JSON, b'{"answer": "x"'),
+    "nan": (200, JSON, b'{"answer": "x", "tokens": NaN}'),
+    "latin": (200, JSON, b'{"answer": "caf\xe9"}'),
+    "deep": (200, JSON, b"[" * 100_000),
+    "shape": (200, JSON, b'{"answer": 5}'),
+}
+"""Replies that no client can use, by the question."""
 memory: list[dict[str, str]] = []
 
 
@@ -84,29 +97,13 @@ class Handler(BaseHTTPRequestHandler):
             headers = {name.lower(): value for name, value in self.headers.items()}
             notes.write(json.dumps({"call": call, "body": body, "headers": headers, "pid": os.getpid()}) + "\n")
         fault = body.get("question", "").partition(" ")[0] if call == "ask" else ""
-        if fault == "500":
-            self.send(500, "application/problem+json", b'{"title": "t", "detail": "the disk\\nis full", "status": 500}')
-        elif fault == "html":
-            self.send(502, "text/html", b"<h1>Bad\xff gateway</h1>" + b"x" * 9000)
-        elif fault == "moved":
-            self.send(307, None, b"")
-        elif fault == "text":
-            self.send(200, "text/plain", b'{"answer": "x"}')
-        elif fault == "rubbish":
-            self.send(200, "application/json", b'{"answer": "x"')
-        elif fault == "nan":
-            self.send(200, "application/json", b'{"answer": "x", "tokens": NaN}')
-        elif fault == "latin":
-            self.send(200, "application/json", b'{"answer": "caf\xe9"}')
-        elif fault == "deep":
-            self.send(200, "application/json", b"[" * 100_000)
-        elif fault == "shape":
-            self.send(200, "application/json", b'{"answer": 5}')
+        if fault in WRONG:
+            self.send(*WRONG[fault])
         elif fault == "cut":
-            self.send(200, "application/json", b'{"answer": ', 5000)
+            self.send(200, JSON, b'{"answer": ', 5000)
             self.close_connection = True
         elif fault == "goodbye":
-            self.send(200, "application/json", b'{"answer": "closing"}')
+            self.send(200, JSON, b'{"answer": "closing"}')
             self.close_connection = True
         elif fault == "raise":
             raise KeyError("index")

@@ -187,9 +187,8 @@ def test_a_body_that_trickles_for_ever_meets_the_time_limit_and_takes_the_server
 def test_a_server_that_ends_at_once_is_named_with_its_last_output(served: Served) -> None:
     with pytest.raises(AdapterRaised) as raised:
         served.process("at once")
-    assert raised.value.sentence == (
-        "The server ended with exit code 3 before it was ready. Last output: no licence | no luck."
-    )
+    said = "The server ended with exit code 3 before it was ready. Last output: no licence | no luck."
+    assert raised.value.sentence == said
 
 
 def test_a_server_that_never_gets_ready_is_named_with_what_was_seen_last(served: Served) -> None:

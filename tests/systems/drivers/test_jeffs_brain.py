@@ -61,13 +61,8 @@ def speaking(started: list[SystemProcess], log: list[str]) -> Start:
         folder: Path = ROOT,
         **parameters: Any,
     ) -> SystemProcess:
-        keywords = {
-            "command": command,
-            "folder": str(folder),
-            "start_seconds": 20.0,
-            "key_variable": key_variable,
-            "parameters": parameters,
-        }
+        keywords = {"command": command, "folder": str(folder), "start_seconds": 20.0, "parameters": parameters}
+        keywords["key_variable"] = key_variable
         launch = Launch(DRIVER, "JeffsBrain", parameters=keywords, shown=(DRIVER.parent,), path=path)
         process = SystemProcess(launch, PATIENT, log.append, environment or {})
         started.append(process)
@@ -76,11 +71,6 @@ def speaking(started: list[SystemProcess], log: list[str]) -> Start:
         return process
 
     return start
-
-
-@pytest.fixture
-def log() -> list[str]:
-    return []
 
 
 @pytest.fixture
@@ -164,9 +154,8 @@ class TestTheDaemonFromNpm:
         port = re.findall(r"\d+$", line)[0]
         daemon = serving_at(int(port))
         os.kill(daemon, signal.SIGKILL)
-        with pytest.raises(
-            SystemDied, match=r"The server was killed by signal 9 during POST search. Last output: .*listening"
-        ):
+        said = r"The server was killed by signal 9 during POST search. Last output: .*listening"
+        with pytest.raises(SystemDied, match=said):
             process.search("Where does she live?", 1)
         assert gone(daemon)
 
@@ -206,12 +195,10 @@ class TestQuestionSetsAndTheDaemonFromNpm:
         def run(variant: str | None, protocol: str, models: bool = True, **parameters: str) -> RunFolder:
             if not models:
                 manifest.write_text(re.sub("declared_models = .*", "", manifest.read_text("utf-8")), "utf-8")
-            benchmark_session = BenchmarkSession.open(QaSmokeBenchmark(), None, parameters, protocol=protocol)
+            session = BenchmarkSession.open(QaSmokeBenchmark(), None, parameters, protocol=protocol)
             options = RunOptions(results=tmp_path / "results", skip_conformance=True)
             source = folder_source(folder, variant)
-            return run_system(
-                replace(source, launch=replace(source.launch, path=(programs,))), benchmark_session, options
-            )
+            return run_system(replace(source, launch=replace(source.launch, path=(programs,))), session, options)
 
         return run
 
@@ -357,9 +344,8 @@ def test_a_long_session_becomes_several_documents_of_one_source(fake: Start) -> 
 
 def test_what_the_daemon_refuses_is_named(fake: Start) -> None:
     process = fake()
-    with pytest.raises(
-        AdapterRaised, match="answered PUT documents with status 413: payload_too_large: the body exceeds 7 bytes"
-    ):
+    said = "answered PUT documents with status 413: payload_too_large: the body exceeds 7 bytes"
+    with pytest.raises(AdapterRaised, match=said):
         process.ingest([(session(1, "This is too much."), "2025-01-02")])
 
 

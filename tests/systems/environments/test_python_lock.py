@@ -125,13 +125,10 @@ def test_all_wrong_lines_of_a_lock_are_named_at_once() -> None:
         ('"lockfileVersion": 3', '"lockfileVersion": 1', "is not 2 or 3"),
         ('"integrity"', '"dignity"', "package-lock.json:13: 'is-number' has no integrity"),
         ("sha512-", "sha1-", "'is-number' has no integrity"),
-        (
-            '"version": "7.0.0",\n',
-            '"resolved": "git+ssh://git@x.invalid/x.git#abc",\n',
-            "does not come from a registry",
+        *(
+            ('"version": "7.0.0",\n', f'"resolved": "{place}",\n', "does not come from a registry")
+            for place in ("git+ssh://git@x.invalid/x.git#abc", "http://x.invalid/-/x-1.0.0.tgz", "file:../x.tgz")
         ),
-        ('"version": "7.0.0",\n', '"resolved": "http://x.invalid/-/x-1.0.0.tgz",\n', "does not come from a registry"),
-        ('"version": "7.0.0",\n', '"resolved": "file:../x.tgz",\n', "does not come from a registry"),
         ('"version": "7.0.0",\n', '"link": true,\n', "is a folder"),
         ("node_modules/is-number", "../is-number", "is a folder"),
         ("node_modules/is-number", "node_modules/../is-number", "is a folder"),
