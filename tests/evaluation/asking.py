@@ -1,5 +1,6 @@
 """A judge, a reader and a system that call a real server on loopback."""
 
+import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -20,11 +21,14 @@ from memeval.evaluation.run import models
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.verify.checks import subject
+from memeval.evaluation.verify.reproduce import reproduce_run
+from memeval.evaluation.verify.verification import verify_run
 from memeval.gateway.limits import GatewayOptions
 from memeval.options import RegradeOptions
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.systems.source import SystemSource, file_source
 from tests.support.adapters import plain_adapter
+from tests.support.audits import make_call
 from tests.support.model_server import ModelServer
 from tests.support.tiny import CITIES, TinyBenchmark
 
@@ -142,8 +146,19 @@ def judged_run(folder: Path) -> Iterator[tuple[PickyServer, RunFolder]]:
         benchmark = with_the_tiny_benchmark(patch, 8, questions=4)
         without_models(patch)
         patch.setenv("OPENAI_BASE_URL", server.url)
-        system = file_source(plain_adapter(folder, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'"))
-        yield server, run_system(system, BenchmarkSession.open(benchmark), options(folder))
+        yield server, run_system(one_wrong(folder), BenchmarkSession.open(benchmark), options(folder))
+
+
+def holds(run: RunFolder) -> bool:
+    """Return whether a run is verified, and reproduced to the same grades."""
+    run = RunFolder(run.path)
+    again = reproduce_run(run)
+    return not verify_run(run) and again.equal and again.composite == run.run.scores.composite.value
+
+
+def one_wrong(folder: Path) -> SystemSource:
+    """Return a system with one wrong answer, to the question about Oslo."""
+    return file_source(plain_adapter(folder, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'"))
 
 
 ASKING = '''
@@ -203,8 +218,6 @@ def searching_system(folder: Path, on_search: str = "pass") -> SystemSource:
 
 
 def rows_of(folder: RunFolder, name: str) -> list[Json]:
-    import gzip
-
     return [json.loads(line) for line in gzip.decompress(folder.file(name).read_bytes()).splitlines()]
 
 
@@ -213,17 +226,7 @@ def files_under(folder: Path) -> Iterator[str]:
 
 
 def spent(run_id: str, phase: Phase = Phase.JUDGE, tokens: int = 100, usd: float | None = 0.5) -> Call:
-    caller = Caller.JUDGE if phase is Phase.JUDGE else Caller.SYSTEM
     request = ModelRequest(endpoint="http://127.0.0.1:1/v1", api=Api.CHAT, body={"model": "gpt-4o", "max_tokens": 1})
-    return Call(
-        key=request.key,
-        caller=caller,
-        phase=phase,
-        run_id=run_id,
-        request=request,
-        reply="{}",
-        prompt_tokens=tokens,
-        completion_tokens=0,
-        cost_usd=usd,
-        at="2026-11-01T10:00:00.000+00:00",
-    )
+    costs: dict[str, Any] = {"prompt_tokens": tokens, "completion_tokens": 0, "cost_usd": usd}
+    caller = Caller.JUDGE if phase is Phase.JUDGE else Caller.SYSTEM
+    return make_call(request, run_id=run_id, caller=caller, phase=phase, **costs)

@@ -52,3 +52,15 @@ def ask_all(gateway: Gateway, server: ModelServer, numbers: Iterable[int], key: 
 def ask(gateway: Gateway, server: ModelServer, number: int = 0, key: str | None = KEY) -> Call:
     """Ask one question, as a judge."""
     return ask_all(gateway, server, [number], key)[0]
+
+
+def pass_on(
+    gateway: Gateway,
+    server: ModelServer,
+    request: ModelRequest | int = 0,
+    scenario: str | None = "s1",
+    ordinal: int = 0,
+) -> Call:
+    """Pass a request of the system on, or a question by its number."""
+    asked = question(server.url, request) if isinstance(request, int) else request
+    return gateway.run(gateway.pass_on(asked, Endpoint(server.url, KEY), Phase.ASK, scenario, ordinal))

@@ -15,7 +15,7 @@ from memeval.gateway.record import CallRecord
 from memeval.gateway.stops import BudgetSpent, GatewayStopped
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, ExitCode
-from tests.gateway.asking import KEY, ask, ask_all, new_gateway, question
+from tests.gateway.asking import KEY, ask, ask_all, new_gateway, pass_on, question
 from tests.support.model_server import ModelServer
 
 URL = "http://127.0.0.1/v1"
@@ -212,13 +212,12 @@ def test_a_model_without_a_price_is_unpriced_and_never_free() -> None:
 def test_under_a_cap_a_system_request_gets_an_output_limit(named: dict[str, Any]) -> None:
     with ModelServer() as server:
         request = ModelRequest(endpoint=server.url, api=Api.CHAT, body={"model": "m", "messages": [], **named})
-        endpoint = Endpoint(server.url, KEY)
         with new_gateway(budget=Budget({(None, "tokens"): 1e6})) as gateway:
-            capped = gateway.run(gateway.pass_on(request, endpoint, Phase.ASK, "s", 0))
+            capped = pass_on(gateway, server, request)
         with new_gateway() as gateway:
-            free = gateway.run(gateway.pass_on(request, endpoint, Phase.ASK, "s", 0))
+            free = pass_on(gateway, server, request)
     assert capped.request.body["max_tokens"] == server.bodies[0]["max_tokens"] == 4096
-    assert capped.key == capped.request.key_in("s", 0)
+    assert capped.key == capped.request.key_in("s1", 0)
     assert free.request == request
 
 
@@ -239,11 +238,8 @@ def test_caps_are_read() -> None:
 @pytest.mark.parametrize(
     "text", ["", "usd", "usd=", "usd=much", "usd=nan", "usd=inf", "usd=-1", "usd=0", "euro=1", "nap.usd=1", "=1"]
 )
-def test_an_invalid_cap_is_refused(text: str) -> None:
+def test_an_invalid_cap_and_one_that_is_given_twice_are_refused(text: str) -> None:
     with pytest.raises(BadInput, match="invalid budget"):
         parse_caps([text])
-
-
-def test_a_cap_given_twice_is_refused() -> None:
     with pytest.raises(BadInput, match="two budgets for"):
         parse_caps(["usd=1", "usd=2"])

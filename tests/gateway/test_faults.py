@@ -23,7 +23,7 @@ from memeval.gateway.replies import text_of
 from memeval.gateway.stops import BudgetSpent, GatewayStopped
 from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import ExitCode
-from tests.gateway.asking import KEY, MODEL, ask, ask_all, new_gateway, question
+from tests.gateway.asking import KEY, MODEL, ask, ask_all, new_gateway, pass_on, question
 from tests.support.model_server import ModelServer, reasoning_only
 
 PATIENT: dict[str, Any] = {"timeout_seconds": 120}
@@ -83,8 +83,7 @@ def test_a_permanent_fault_fails_with_the_reason(fault: str, said: str) -> None:
 
 def test_a_system_may_get_a_reply_of_ten_megabytes() -> None:
     with ModelServer(faults={"huge": 1.0}) as server, new_gateway() as gateway:
-        request, endpoint = question(server.url), Endpoint(server.url, KEY)
-        call = gateway.run(gateway.pass_on(request, endpoint, Phase.ASK, "s1", 0))
+        call = pass_on(gateway, server)
     assert len(text_of(call) or "") == 10_000_000
 
 
@@ -114,13 +113,12 @@ def test_equal_refusals_in_a_row_stop_the_run_with_endpoint_and_reason(
         gateway.open_run("run", own)
         paid = [call.key for call in ask_all(gateway, server, range(3))]
         server.refusal = (400, UNVERIFIED)
-        endpoint = Endpoint(server.url, KEY)
         with pytest.raises(GatewayStopped) as raised:
             for number in range(10, 30):
                 if caller is Caller.SYSTEM:
-                    gateway.run(gateway.pass_on(question(server.url, number), endpoint, Phase.ASK, "s1", 0))
+                    pass_on(gateway, server, number)
                 else:
-                    gateway.call(question(server.url, number), endpoint, caller, Phase.JUDGE)
+                    gateway.call(question(server.url, number), Endpoint(server.url, KEY), caller, Phase.JUDGE)
     assert server.requests == 3 + 5
     said = str(raised.value)
     assert said.startswith(
@@ -305,28 +303,28 @@ def test_without_a_key_the_remedy_is_to_set_one() -> None:
     assert "authorization" not in server.headers[0]
 
 
-def test_an_endpoint_that_is_down_stops_the_run_and_loses_no_call(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("before", "together", "said"),
+    [
+        (0, 20, "Nothing listens at the endpoint http://127.0.0.1"),
+        (3, 1, "failed several times in a row"),
+        (3, 4, "failed several times in a row"),
+    ],
+    ids=["from the start", "later, at a single call", "later, at calls in flight together"],
+)
+def test_an_endpoint_that_is_down_stops_the_run_and_loses_no_call(
+    tmp_path: Path, before: int, together: int, said: str
+) -> None:
     record, own = CallRecord(tmp_path / "shared.jsonl"), CallRecord(tmp_path / "own.jsonl")
     server = ModelServer(port=_closed_port())
     with new_gateway(record, tries=3) as gateway:
         gateway.open_run("run", own)
-        with pytest.raises(GatewayStopped, match=r"Nothing listens at the endpoint http://127.0.0.1"):
-            ask_all(gateway, server, range(20))
-    assert list(record.rows()) == list(own.rows()) == []
-
-
-@pytest.mark.parametrize("together", [1, 4])
-def test_an_endpoint_that_fails_later_loses_no_call(tmp_path: Path, together: int) -> None:
-    record, own = CallRecord(tmp_path / "shared.jsonl"), CallRecord(tmp_path / "own.jsonl")
-    server = ModelServer()
-    with new_gateway(record, tries=3) as gateway:
-        gateway.open_run("run", own)
-        with server:
-            ask_all(gateway, server, range(3))
-        with pytest.raises(GatewayStopped, match="failed several times in a row"):
+        if before:
+            with server:
+                ask_all(gateway, server, range(before))
+        with pytest.raises(GatewayStopped, match=said):
             ask_all(gateway, server, range(10, 10 + together))
-    assert len(list(record.rows())) == 3
-    assert list(own.rows()) == []
+    assert (len(list(record.rows())), list(own.rows())) == (before, [])
 
 
 @pytest.mark.parametrize(("fault", "before"), [("500", 1), ("dropped", 1), ("500", 0)])
@@ -349,10 +347,9 @@ def test_a_call_that_fails_alone_while_others_succeed_stops_nothing() -> None:
 
 def test_a_system_cannot_stop_its_run_with_a_request_that_is_refused() -> None:
     with ModelServer(most_faults=None) as server, new_gateway(tries=2) as gateway:
-        endpoint = Endpoint(server.url, KEY)
-        gateway.run(gateway.pass_on(question(server.url, 1), endpoint, Phase.ASK, "s1", 0))
+        pass_on(gateway, server, 1)
         server.faults = {"model": 1.0}
-        refused = gateway.run(gateway.pass_on(question(server.url, 2), endpoint, Phase.ASK, "s1", 0))
+        refused = pass_on(gateway, server, 2)
         assert refused.error is not None and "has no model" in refused.error
         with pytest.raises(GatewayStopped, match="has no model"):
             ask(gateway, server)

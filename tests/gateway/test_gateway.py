@@ -20,13 +20,8 @@ from memeval.gateway.replies import text_of
 from memeval.gateway.stops import GatewayStopped, NotRecorded
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.errors import ExitCode
-from tests.gateway.asking import KEY, MODEL, ask, ask_all, new_gateway, options, question
+from tests.gateway.asking import KEY, MODEL, ask, ask_all, new_gateway, options, pass_on, question
 from tests.support.model_server import FINGERPRINT, ModelServer, yes_or_no
-
-
-def pass_on(gateway: Gateway, server: ModelServer, number: int, scenario: str | None, ordinal: int) -> Call:
-    request = question(server.url, number)
-    return gateway.run(gateway.pass_on(request, Endpoint(server.url, KEY), Phase.ASK, scenario, ordinal))
 
 
 def test_a_call_is_recorded_with_all_its_metadata(tmp_path: Path) -> None:
@@ -181,11 +176,10 @@ def test_a_replay_finds_calls_made_under_a_cap() -> None:
     with ModelServer() as server:
         request = ModelRequest(endpoint=server.url, api=Api.CHAT, body={"model": "m", "messages": []})
         limited = ModelRequest(endpoint=server.url, api=Api.CHAT, body=request.body | {"max_tokens": 4096})
-        endpoint = Endpoint(server.url, KEY)
         with new_gateway() as gateway:
-            call = gateway.run(gateway.pass_on(limited, endpoint, Phase.ASK, "s1", 0))
+            call = pass_on(gateway, server, limited)
     with Gateway(CallRecord(None), options(), replay=[call]) as gateway:
-        assert gateway.run(gateway.pass_on(request, endpoint, Phase.ASK, "s1", 0)) == call
+        assert pass_on(gateway, server, request) == call
 
 
 @pytest.mark.parametrize("key", [KEY, "sk-with/slashes/and+more=="])

@@ -11,21 +11,14 @@ from typing import Any
 import pytest
 
 from memeval.gateway.record import CallRecord
-from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
+from memeval.records.call import Api, Call, ModelRequest
 from memeval.records.errors import BadInput
+from tests.support.audits import make_call
 
 
 def made(number: int, error: str | None = None) -> Call:
     request = ModelRequest(endpoint="http://127.0.0.1/v1", api=Api.CHAT, body={"model": "m", "seed": number})
-    return Call(
-        key=request.key,
-        caller=Caller.JUDGE,
-        phase=Phase.JUDGE,
-        request=request,
-        reply=None if error else f"reply {number}\n\u2028\x00",
-        error=error,
-        at="2026-11-01T10:00:00.000+00:00",
-    )
+    return make_call(request, None if error else f"reply {number}\n\u2028\x00", error=error)
 
 
 def store(record: CallRecord, calls: list[Call]) -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from memeval.gateway.provider_errors import error_in
 from memeval.gateway.replies import ModelReply, UnusableReply, read, text_of
 from memeval.gateway.reply_words import without_thinking
-from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
+from memeval.records.call import Api, Call, ModelRequest
+from tests.support.audits import make_call
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -35,16 +36,7 @@ def reply(**fields: Any) -> str:
 
 
 def recorded(text: str | None, error: str | None = None) -> Call:
-    request = ModelRequest(endpoint="http://127.0.0.1/v1", api=Api.CHAT, body={"model": "m"})
-    return Call(
-        key=request.key,
-        caller=Caller.JUDGE,
-        phase=Phase.JUDGE,
-        request=request,
-        reply=text,
-        error=error,
-        at="2026-11-01T10:00:00.000+00:00",
-    )
+    return make_call(ModelRequest(endpoint="http://127.0.0.1/v1", api=Api.CHAT, body={"model": "m"}), text, error=error)
 
 
 @given(st.text() | LIKE_A_REPLY.map(json.dumps) | JSON.map(json.dumps))

@@ -11,9 +11,10 @@ from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import is_usable, text_of
 from memeval.gateway.stops import GatewayStopped
 from memeval.reading import ReaderFailed
-from memeval.records.call import Call, Caller, Phase
-from tests.gateway.asking import KEY, new_gateway, question
+from memeval.records.call import Caller, Phase
+from tests.gateway.asking import KEY, ask, new_gateway, question
 from tests.gateway.forms import FORMS
+from tests.support.audits import make_call
 from tests.support.model_server import ModelServer
 
 OPTIONS: dict[str, Any] = {"tries": 2, "refusals": 0}
@@ -35,13 +36,12 @@ def sends(server: ModelServer, form: dict[str, Any]) -> int:
 def test_a_judge_gets_the_text_or_a_failed_try(server: ModelServer, form: dict[str, Any]) -> None:
     shared, before = CallRecord(None), sends(server, form)
     with new_gateway(shared, **OPTIONS) as gateway:
-        endpoint = Endpoint(server.url, KEY)
         if "stops" in form:
             with pytest.raises(GatewayStopped) as stopped:
-                gateway.call(question(server.url), endpoint, Caller.JUDGE, Phase.JUDGE)
+                ask(gateway, server)
             assert form["stops"] in str(stopped.value) and stopped.value.exit_code == form["exit"]
             return
-        call = gateway.call(question(server.url), endpoint, Caller.JUDGE, Phase.JUDGE)
+        call = ask(gateway, server)
     assert text_of(call) == form.get("text")
     assert is_usable(call) is ("text" in form)
     if "text" in form:
@@ -76,31 +76,23 @@ def test_a_reader_answers_with_the_text_or_fails(server: ModelServer, form: dict
 def test_a_reply_that_an_older_memeval_stored_as_an_answer_is_asked_again(server: ModelServer, way: str) -> None:
     server.refusal = None
     request = question(server.url)
-    old = Call(
-        key=request.key,
-        caller=Caller.JUDGE,
-        phase=Phase.JUDGE,
-        request=request,
-        reply='{"choices": [{"message": {"content": ""}, "finish_reason": "error"}]}',
-        at="2026-11-01T10:00:00.000+00:00",
-    )
+    old = make_call(request, '{"choices": [{"message": {"content": ""}, "finish_reason": "error"}]}')
     shared = CallRecord(None)
     shared.append_all([old] if way == "the shared record" else [])
     with new_gateway(shared) as gateway:
         gateway.reuse([old] if way == "a sealed run" else [])
-        call = gateway.call(request, Endpoint(server.url, KEY), Caller.JUDGE, Phase.JUDGE)
+        call = ask(gateway, server)
         assert text_of(call) in ("yes", "no")
         assert (gateway.made, gateway.cached) == (1, 0)
-        assert gateway.call(request, Endpoint(server.url, KEY), Caller.JUDGE, Phase.JUDGE) == call
+        assert ask(gateway, server) == call
         assert (gateway.made, gateway.cached) == (1, 1)
 
 
 def test_six_replies_that_a_filter_emptied_do_not_count_as_an_outage(server: ModelServer) -> None:
     server.refusal = (200, {"choices": [{"message": {"content": None}, "finish_reason": "content_filter"}]})
     with new_gateway(**OPTIONS) as gateway:
-        endpoint = Endpoint(server.url, KEY)
         for number in range(6):
-            assert gateway.call(question(server.url, number), endpoint, Caller.JUDGE, Phase.JUDGE).error is not None
+            assert ask(gateway, server, number).error is not None
         gateway.check()
 
 
@@ -109,7 +101,7 @@ def test_a_payment_that_is_due_with_a_time_to_wait_is_retried() -> None:
     body = {"error": {"code": 402, "message": "In-flight budget."}}
     due = ModelServer(refusal=(402, body), refusal_headers={"Retry-After": "0.01"})
     with due as server, new_gateway(**OPTIONS) as gateway:
-        call = gateway.call(question(server.url), Endpoint(server.url, KEY), Caller.JUDGE, Phase.JUDGE)
+        call = ask(gateway, server)
     assert call.tries == 2 and "status 402: In-flight budget." in str(call.error)
 
 
@@ -119,7 +111,7 @@ def test_a_refusal_without_a_message_has_a_remedy_that_names_none() -> None:
         new_gateway(concurrency=1, refusals=1) as gateway,
         pytest.raises(GatewayStopped, match="The endpoint gives no reason"),
     ):
-        gateway.call(question(server.url), Endpoint(server.url, KEY), Caller.JUDGE, Phase.JUDGE)
+        ask(gateway, server)
 
 
 def test_a_key_in_the_query_is_sent_and_never_shown() -> None:

@@ -8,15 +8,16 @@ import pytest
 from pydantic import JsonValue
 
 from memeval.gateway.budget import Budget, parse_caps
-from memeval.gateway.endpoints import OPENAI, Endpoint
+from memeval.gateway.endpoints import OPENAI
 from memeval.gateway.replies import text_of
 from memeval.gateway.settings import VARIABLE, _shipped, settings_for, settings_text
-from memeval.records.call import Api, ModelRequest, Phase
+from memeval.records.call import Api, ModelRequest
 from memeval.records.errors import BadInput
-from tests.gateway.asking import KEY, new_gateway
+from tests.gateway.asking import new_gateway, pass_on
 from tests.support.model_server import ModelServer, reasoning_only
 
 USUAL: dict[str, Any] = {"temperature": 0, "max_tokens": 10, "seed": 42, "n": 1}
+GOOGLE = "https://generativelanguage.googleapis.com/v1beta/openai"
 MISTRAL = "https://api.mistral.ai/v1"
 
 
@@ -43,33 +44,40 @@ def test_a_model_without_a_family_has_the_usual_settings(model: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "model",
+    ("models", "endpoint", "settings"),
     [
-        *("o1", "o1-2024-12-17", "o3", "o3-2025-04-16", "o3-mini", "o3-mini-2025-01-31", "o4-mini", "openai/o4-mini"),
-        *("gpt-5", "gpt-5-2025-08-07", "gpt-5-mini", "gpt-5-nano-2025-08-07", "gpt-5.1", "gpt-5.2-2025-12-11"),
+        (
+            "o1 o1-2024-12-17 o3 o3-2025-04-16 o3-mini o3-mini-2025-01-31 o4-mini openai/o4-mini gpt-5 "
+            "gpt-5-2025-08-07 gpt-5-mini gpt-5-nano-2025-08-07 gpt-5.1 gpt-5.2-2025-12-11",
+            OPENAI,
+            {"max_completion_tokens": 10 + 4096, "reasoning_effort": "low", "seed": 42, "n": 1},
+        ),
+        (
+            "o1-mini o1-preview o3-pro gpt-5-pro gpt-5.1-codex gpt-5.2-chat-latest",
+            OPENAI,
+            {"max_completion_tokens": 10 + 16384, "seed": 42, "n": 1},
+        ),
+        (
+            "claude-opus-4-7 anthropic/claude-opus-4.8 claude-sonnet-5 claude-haiku-5-5",
+            "https://api.anthropic.com/v1",
+            {"max_tokens": 10, "seed": 42, "n": 1},
+        ),
+        ("gemini-2.0-flash", GOOGLE, {"temperature": 0, "max_tokens": 10, "n": 1}),
+        ("models/gemini-2.5-pro", GOOGLE, {"temperature": 0, "max_tokens": 8202, "n": 1}),
+        ("mistral-large-latest", MISTRAL, {"temperature": 0, "max_tokens": 10, "random_seed": 42, "n": 1}),
+    ],
+    ids=[
+        "reasoning models of OpenAI get no temperature and more tokens",
+        "models of OpenAI with a fixed effort are sent none",
+        "models of Anthropic that refuse a temperature are sent none",
+        "Google's own endpoint is sent no seed",
+        "Google's own endpoint is sent no seed by a model that thinks",
+        "a family with a host applies only there",
     ],
 )
-def test_openais_reasoning_models_get_no_temperature_and_more_tokens(model: str) -> None:
-    assert settings_for(model, OPENAI, USUAL) == {
-        "max_completion_tokens": 10 + 4096,
-        "reasoning_effort": "low",
-        "seed": 42,
-        "n": 1,
-    }
-
-
-@pytest.mark.parametrize(
-    "model", ["o1-mini", "o1-preview", "o3-pro", "gpt-5-pro", "gpt-5.1-codex", "gpt-5.2-chat-latest"]
-)
-def test_openais_models_with_a_fixed_effort_are_sent_none(model: str) -> None:
-    assert settings_for(model, OPENAI, USUAL) == {"max_completion_tokens": 10 + 16384, "seed": 42, "n": 1}
-
-
-@pytest.mark.parametrize(
-    "model", ["claude-opus-4-7", "anthropic/claude-opus-4.8", "claude-sonnet-5", "claude-haiku-5-5"]
-)
-def test_claude_models_that_refuse_a_temperature_are_sent_none(model: str) -> None:
-    assert settings_for(model, "https://api.anthropic.com/v1", USUAL) == {"max_tokens": 10, "seed": 42, "n": 1}
+def test_a_family_has_settings_of_its_own(models: str, endpoint: str, settings: dict[str, Any]) -> None:
+    for model in models.split():
+        assert settings_for(model, endpoint, USUAL) == settings, model
 
 
 @pytest.mark.parametrize(
@@ -105,21 +113,6 @@ def test_an_azure_deployment_is_known_by_the_model_in_its_name(deployment: str, 
     settings = settings_for(deployment, "https://acme.openai.azure.com/openai/deployments/x", USUAL)
     assert ("max_completion_tokens" in settings) is thinks
     assert ("temperature" in settings) is not thinks
-
-
-def test_googles_own_endpoint_is_sent_no_seed() -> None:
-    google = "https://generativelanguage.googleapis.com/v1beta/openai"
-    assert settings_for("gemini-2.0-flash", google, USUAL) == {"temperature": 0, "max_tokens": 10, "n": 1}
-    assert settings_for("models/gemini-2.5-pro", google, USUAL) == {"temperature": 0, "max_tokens": 8202, "n": 1}
-
-
-def test_a_family_with_a_host_applies_only_there() -> None:
-    assert settings_for("mistral-large-latest", MISTRAL, USUAL) == {
-        "temperature": 0,
-        "max_tokens": 10,
-        "random_seed": 42,
-        "n": 1,
-    }
 
 
 def test_every_shipped_family_cites_its_vendor() -> None:
@@ -170,6 +163,6 @@ def test_under_a_cap_a_systems_request_gets_the_limit_that_its_model_takes() -> 
         new_gateway(budget=Budget(parse_caps(["tokens=100000"]))) as gate,
     ):
         request = ModelRequest(endpoint=server.url, api=Api.CHAT, body=body)
-        call = gate.run(gate.pass_on(request, Endpoint(server.url, KEY), Phase.ASK, "s1", 0))
+        call = pass_on(gate, server, request)
     assert text_of(call) in ("yes", "no")
     assert server.bodies == [body | {"max_completion_tokens": 4096}]

@@ -85,13 +85,16 @@ def whole(files: Iterable[GeneratedFile]) -> Iterator[Page | Asset]:
             yield file
 
 
-def published_board(folder: Path) -> None:
-    """Give a board three stored files of published answers, and the claims about them."""
-    stored = folder / "results/imported/mirix"
-    stored.mkdir(parents=True)
+def store_mirix(results: Path) -> None:
+    (results / "imported/mirix").mkdir(parents=True)
     for name in ("mem0", "zep", "langmem"):
         for end in ("json", "jsonl.gz"):
-            shutil.copy(ROOT / f"results/imported/mirix/{name}.{end}", stored)
+            shutil.copy(ROOT / f"results/imported/mirix/{name}.{end}", results / "imported/mirix")
+
+
+def published_board(folder: Path) -> None:
+    """Give a board three stored files of published answers, and the claims about them."""
+    store_mirix(folder / "results")
     claims = (ROOT / "sources/findings/claims.toml").read_text().split("[[claim]]")
     shown = ('id = "mirix-mem0"', 'id = "mirix-zep"', 'id = "mirix-zep-other-file"')
     board(folder, "[[claim]]".join(["", *(each for each in claims if any(name in each for name in shown))]))

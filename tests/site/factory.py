@@ -19,6 +19,7 @@ from memeval.records.audit import ProbeKind
 from memeval.records.base import Stored, digest_of
 from memeval.records.benchmark import BenchmarkInfo, Defect, Direction, MetricInfo, ProtocolInfo, TierInfo
 from memeval.records.call import Call, Caller, Phase
+from memeval.records.conformance import Conformance, ConformanceCheck
 from memeval.records.errors import BadInput
 from memeval.records.failure import Failure
 from memeval.records.grade import Flag, Grade, GradeState
@@ -31,6 +32,7 @@ from memeval.records.run import (
     Harness,
     Inputs,
     Isolation,
+    Network,
     SystemIdentity,
     SystemKind,
     View,
@@ -474,6 +476,20 @@ def make_board(results: Path, benchmark: FakeBenchmark, board: Sequence[Made] = 
     if any(run.run.answers_from for run in runs):
         make_audits(results, benchmark, runs)
     return runs
+
+
+def make_conformance(*checks: ConformanceCheck, **parts: Any) -> Conformance:
+    usual: dict[str, Any] = {
+        "slug": "acme",
+        "version": "1.0",
+        "submission_digest": digest_of("files"),
+        "environment_digest": digest_of("environment"),
+        "suite": "conformance@2",
+        "isolation": Isolation.SANDBOXED,
+        "network": Network.NONE,
+        "at": "2026-11-20T10:00:00.000+00:00",
+    }
+    return Conformance(**usual | parts, checks=checks)
 
 
 def release_of(day: str, version: str) -> Release:

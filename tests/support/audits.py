@@ -87,15 +87,22 @@ def chat_request(prompt: str, model: str = "gpt-4o-2024-08-06", endpoint: str = 
     return ModelRequest(endpoint=endpoint, api=Api.CHAT, body=body)
 
 
-def make_judgment(prompt: str, reply: str | None, **parts: Any) -> Call:
-    """Return a recorded call of a judge; without a reply, one that failed."""
-    request = chat_request(prompt)
+def make_call(request: ModelRequest, reply: str | None = "{}", **parts: Any) -> Call:
+    """Return a recorded call of a judge; ``parts``: other fields."""
     usual: dict[str, Any] = {
         "key": request.key,
         "caller": Caller.JUDGE,
         "phase": Phase.JUDGE,
         "request": request,
-        "reply": None if reply is None else chat_body(reply),
+        "reply": reply,
+        "at": STARTED,
+    }
+    return Call(**usual | parts)
+
+
+def make_judgment(prompt: str, reply: str | None, **parts: Any) -> Call:
+    """Return a recorded judgment with its costs; without a reply, one that failed."""
+    usual: dict[str, Any] = {
         "error": "the endpoint gave no usable reply in 6 tries" if reply is None else None,
         "model": "gpt-4o-2024-08-06",
         "prompt_tokens": 310,
@@ -103,6 +110,6 @@ def make_judgment(prompt: str, reply: str | None, **parts: Any) -> Call:
         "cost_usd": 0.0008,
         "seconds": 0.42,
         "queued_seconds": 0.01,
-        "at": STARTED,
     }
-    return Call(**usual | parts)
+    request = chat_request(prompt)
+    return make_call(request, None if reply is None else chat_body(reply), **{"request": request} | usual | parts)

@@ -16,7 +16,7 @@ from memeval.records.base import Stored, digest_of
 from memeval.records.grade import Grade, GradeState
 from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Context, ContextPart, Outcome, Response, Timings
-from memeval.records.run import FileDigest, Harness, Inputs, Isolation, SystemIdentity, SystemKind
+from memeval.records.run import FileDigest, Harness, Inputs, Isolation, Run, SystemIdentity, SystemKind
 from memeval.records.track import CategoryPlan, Limits, Redistribution, Track
 from tests.support.standing import made_up
 
@@ -110,6 +110,20 @@ def make_run(
     if shipped:
         made_up(run)
     return RunFolder(folder)
+
+
+def plan_of(run: Run, **parts: Any) -> Plan:
+    """Return the plan of a run, as its journal had it; ``parts``: other fields."""
+    usual: dict[str, Any] = {
+        "run_id": run.run_id,
+        "started": run.timing.started,
+        "inputs": Inputs.of(run.track, run.system, None),
+        "system": run.system,
+        "redistribution": run.redistribution,
+        "isolation": run.isolation,
+        "harness": run.harness,
+    }
+    return Plan(**usual | parts)
 
 
 def write_rows(path: Path, rows: list[Any]) -> FileDigest:

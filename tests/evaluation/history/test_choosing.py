@@ -28,18 +28,7 @@ def names(found: tuple[Release, ...]) -> list[str]:
 def test_versions_come_with_their_dates_in_the_order_of_their_numbers(index: Index) -> None:
     found = released("keepsake", PackageIndex.PYPI)
     assert names(found.every) == [
-        "0.9",
-        "1.0",
-        "1.1",
-        "1.2",
-        "1.3",
-        "1.4",
-        "1.4.1",
-        "2.0a1",
-        "2.0",
-        "2.1",
-        "2.2",
-        "2.3",
+        *("0.9", "1.0", "1.1", "1.2", "1.3", "1.4", "1.4.1", "2.0a1", "2.0", "2.1", "2.2", "2.3"),
     ]
     assert names(found.plain) == ["0.9", "1.0", "1.1", "1.2", "1.4", "1.4.1", "2.0", "2.1", "2.2", "2.3"]
     assert found.dated

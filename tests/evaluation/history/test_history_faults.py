@@ -16,11 +16,11 @@ from memeval.execution.trials.disks import small_disk, why_no_mount
 from memeval.records.history import VersionOutcome
 from tests.evaluation.history.products import NEW
 from tests.evaluation.history.test_measuring import COMMAND, index, of, stored
-from tests.support.calling import Call, call
+from tests.support.calling import Call
 from tests.support.commands import start
 from tests.support.package_index import Index, Made
 
-__all__ = ["call", "index"]
+__all__ = ["index"]
 
 KILLS = 20
 

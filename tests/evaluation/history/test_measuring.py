@@ -11,10 +11,8 @@ from memeval.archive.runs import history_runs, sealed_runs
 from memeval.evaluation.verify.stored_results import checks_of_results
 from memeval.records.history import MeasuredVersion, PackageIndex, VersionHistory, VersionOutcome
 from tests.evaluation.history.products import RELEASES, submission
-from tests.support.calling import Call, call
+from tests.support.calling import Call
 from tests.support.package_index import Index, package_index
-
-__all__ = ["call"]
 
 TRACK = "qa-smoke@1/search-retrieve-only"
 COMMAND = ("history", "keeper", "--benchmark", TRACK)

@@ -11,11 +11,9 @@ from memeval.archive.histories import history_of_system, measured_runs
 from memeval.evaluation.history.locking import UNDATED
 from memeval.evaluation.history.released import released
 from memeval.records.history import PackageIndex, VersionHistory, VersionOutcome
-from tests.support.calling import Call, call
+from tests.support.calling import Call
 from tests.support.commands import ROOT
 from tests.support.npm_registry import Made, Registry, npm_registry
-
-__all__ = ["call"]
 
 COMMAND = ("history", "pocket", "--benchmark", "qa-smoke@1/search-retrieve-only")
 

@@ -13,7 +13,6 @@ from memeval.evaluation.judge.judges import ChosenJudge
 from memeval.evaluation.run.regrade import regrade_run
 from memeval.evaluation.run.run_folders import unfinished_runs
 from memeval.evaluation.run.running import run_system
-from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.verify.verification import verify_run
 from memeval.exchange.formats import find_format
 from memeval.gateway.stops import BudgetSpent
@@ -24,7 +23,7 @@ from memeval.records.ledger import AnswerTrust, LedgerEvent, Runner
 from memeval.records.response import Outcome
 from memeval.records.run import Isolation, SystemKind
 from memeval.systems.source import file_source
-from tests.evaluation.asking import PickyServer, benchmark_session, judge, options, regrading
+from tests.evaluation.asking import PickyServer, benchmark_session, holds, judge, options, regrading
 from tests.support.adapters import plain_adapter
 from tests.support.elsewhere import ROWS, graded, stored
 from tests.support.runs import edit_head
@@ -44,10 +43,6 @@ def all_right() -> list[dict[str, object]]:
 def tiny_run(folder: Path, rows: object = None, judge: ChosenJudge | None = None, **told: Any) -> RunFolder:
     """Return a run of answers to the tiny benchmark, by default of all the right ones."""
     return graded(folder, all_right() if rows is None else rows, ROWS, benchmark_session(), judge, **told)
-
-
-def holds(run: RunFolder) -> bool:
-    return not verify_run(run) and reproduce_run(run).equal
 
 
 def test_imported_answers_are_graded_and_the_run_records_their_origin(tmp_path: Path, tiny: None) -> None:

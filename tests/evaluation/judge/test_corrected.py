@@ -13,10 +13,11 @@ from memeval.grading.scoring import score
 from memeval.judging.rules import RulesJudge
 from memeval.records.benchmark import Errata, Erratum, ErratumAction, ErratumKind
 from memeval.records.grade import Grade
-from memeval.records.response import Outcome, Response, RetrievedItem, Timings
+from memeval.records.response import Outcome, Response, RetrievedItem
 from memeval.records.scores import Scores
 from tests.benchmarks.locomo.samples import made
 from tests.benchmarks.longmemeval.rows import row, written
+from tests.grading.builders import reply
 
 
 def replaced(item: str, corrected: str | tuple[str, ...], kind: ErratumKind = ErratumKind.WRONG_ANSWER) -> Erratum:
@@ -38,16 +39,11 @@ def locomo(protocol: str, *entries: Erratum) -> BenchmarkSession:
 def responses(
     benchmark_session: BenchmarkSession, answers: dict[str, str], errors: tuple[str, ...] = (), named: str = "s001"
 ) -> list[Response]:
+    items = (RetrievedItem(text="?", source_ids=(named,)),)
     return [
-        Response(
-            item_id=key.item_id,
-            scenario_id=key.scenario_id,
-            question_id=key.item_id,
-            outcome=Outcome.TIMEOUT if key.item_id in errors else Outcome.OK,
-            answer="" if key.item_id in errors else answers.get(key.item_id, "zzz"),
-            items=(RetrievedItem(text="?", source_ids=(named,)),),
-            timings=Timings(started="2026-01-01T00:00:00Z"),
-        )
+        reply(key, "", items, Outcome.TIMEOUT)
+        if key.item_id in errors
+        else reply(key, answers.get(key.item_id, "zzz"), items)
         for key in benchmark_session.keys
     ]
 

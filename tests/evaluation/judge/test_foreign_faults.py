@@ -17,9 +17,10 @@ from memeval.keys import ItemKey, NoiseKey
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
-from memeval.records.response import Outcome, Response, Timings
+from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 from memeval.toml import parse_toml
+from tests.grading.builders import reply
 from tests.support.registered import Distribution, Entry
 from tests.support.tiny import TinyBenchmark
 
@@ -47,20 +48,6 @@ def session_with(grader: Judged) -> BenchmarkSession:
     return BenchmarkSession.open(benchmark)
 
 
-def answers(session: BenchmarkSession) -> list[Response]:
-    return [
-        Response(
-            item_id=key.item_id,
-            scenario_id=key.scenario_id,
-            question_id=key.question_ids[0],
-            outcome=Outcome.OK,
-            answer="Lima",
-            timings=Timings(started="2026-01-01T00:00:00Z"),
-        )
-        for key in session.keys
-    ]
-
-
 @pytest.mark.parametrize(
     ("grader", "says"),
     [(Raises(), r"ZeroDivisionError: no items"), (Undefined(), r"ValidationError: .*distance.*finite number")],
@@ -72,14 +59,14 @@ def test_a_failed_grader_is_named_with_item_and_package(
     entry = Entry("tiny@1", TinyBenchmark, Distribution("memeval-foreign", "0.3"))
     monkeypatch.setattr(registry, "_entries", lambda: {"tiny@1": entry})
     with pytest.raises(BadInput, match=rf"grader {grader.name} of tiny@1 failed on the item .*{says}") as caught:
-        grade_items(session, session.keys, answers(session), RulesJudge())
+        grade_items(session, session.keys, [reply(key, "Lima") for key in session.keys], RulesJudge())
     assert "Fix the grader in memeval-foreign 0.3" in str(caught.value.remedy)
 
 
 def test_a_grader_whose_cases_fail_is_named() -> None:
     session = session_with(Raises())
     with pytest.raises(BadInput, match="grader raises@1 of tiny@1 failed on the item tiny-000-q01"):
-        cases_of(session, session.keys, answers(session))
+        cases_of(session, session.keys, [reply(key, "Lima") for key in session.keys])
 
 
 class Promptless(NoiseKey):

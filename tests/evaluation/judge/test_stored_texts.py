@@ -10,7 +10,8 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.grades import StoredTexts
 from memeval.execution.contexts import Contexts, TurnTexts
 from memeval.keys import ItemKey
-from memeval.records.response import Context, Outcome, Response, Timings
+from memeval.records.response import Context, Response
+from tests.grading.builders import reply
 
 
 @pytest.fixture(scope="module")
@@ -28,18 +29,8 @@ def stored(session: BenchmarkSession, item: ItemKey, text: str) -> Context:
 
 
 def answers(item: ItemKey, digest: str | None) -> list[Response]:
-    return [
-        Response(
-            item_id=item.item_id,
-            scenario_id=item.scenario_id,
-            question_id=question,
-            outcome=Outcome.OK,
-            answer="x",
-            context_digest=digest,
-            timings=Timings(started="2026-01-01T00:00:00Z"),
-        )
-        for question in item.question_ids
-    ]
+    rows = (reply(item, "x", question=number) for number in range(len(item.question_ids)))
+    return [row.model_copy(update={"context_digest": digest}) for row in rows]
 
 
 def turn(session: BenchmarkSession, item: ItemKey) -> str:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -50,6 +51,18 @@ def pinned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_models: None, tin
     return pin(monkeypatch, tmp_path, gguf(), context=8192)
 
 
+@pytest.fixture
+def repin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pinned: Path) -> Callable[..., None]:
+    """Return a function that gives the model other settings."""
+
+    def again(**settings: Any) -> None:
+        pinned.unlink()
+        pinned.parent.rmdir()
+        pin(monkeypatch, tmp_path, gguf(), **settings)
+
+    return again
+
+
 def chosen(folder: Path, **more: Any) -> RunOptions:
     return options(folder, **{"judge": "rules", "judge_label": None, "reader": LOCAL, **more})
 
@@ -87,30 +100,22 @@ def test_it_is_verified_reproduced_and_replayed_without_the_model(tmp_path: Path
     assert [row.comparable() for row in again.responses()] == [row.comparable() for row in made.responses()]
 
 
-def test_a_reader_on_this_machine_is_asked_again_by_a_maintainer(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pinned: Path
-) -> None:
+def test_a_reader_on_this_machine_is_asked_again_by_a_maintainer(tmp_path: Path, repin: Callable[..., None]) -> None:
     source = searching_system(tmp_path)
     made = run(tmp_path, source)
     found = rerun(made, source, setup=SystemSetup(sandbox=SandboxMode.NONE))
     assert (found.sample.asked, found.sample.agreed) == (len(list(made.responses())), found.sample.asked)
     calls = json.loads((made.path / "run.json").read_text())["usage"]["read"]["calls"]
     assert calls == found.sample.asked, "no recorded reply answers for the model"
-    pinned.unlink()
-    pinned.parent.rmdir()
-    pin(monkeypatch, tmp_path, gguf(), context=8192, batch=32)
+    repin(context=8192, batch=32)
     with pytest.raises(BadInput, match="other weights, settings or engine"):
         rerun(made, source, setup=SystemSetup(sandbox=SandboxMode.NONE))
 
 
-def test_other_weights_or_settings_are_another_track(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pinned: Path
-) -> None:
+def test_other_weights_or_settings_are_another_track(tmp_path: Path, repin: Callable[..., None]) -> None:
     first = run(tmp_path)
     assert run(tmp_path).path == first.path, "the same are reused"
-    pinned.unlink()
-    pinned.parent.rmdir()
-    pin(monkeypatch, tmp_path, gguf(), context=8192, batch=32)
+    repin(context=8192, batch=32)
     assert run(tmp_path).run.track_id != first.run.track_id
 
 
@@ -212,9 +217,7 @@ def test_a_run_that_was_interrupted_resumes_with_equal_answers(monkeypatch: pyte
     assert [row.answer for row in resumed.responses()] == [row.answer for row in whole.responses()]
 
 
-def test_a_model_that_never_stops_is_cut_and_the_log_says_so(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pinned: Path
-) -> None:
+def test_a_model_that_never_stops_is_cut_and_the_log_says_so(tmp_path: Path) -> None:
     made = run(tmp_path, saying(tmp_path, "STOP-NEVER\n"))
     assert [len(row.answer.split()) for row in made.responses()] == [512] * 4
     log = gzip.decompress((made.path / "log.jsonl.gz").read_bytes()).decode()
@@ -222,11 +225,9 @@ def test_a_model_that_never_stops_is_cut_and_the_log_says_so(
 
 
 def test_a_prompt_longer_than_the_context_fails_alone_with_a_sentence(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pinned: Path
+    tmp_path: Path, repin: Callable[..., None]
 ) -> None:
-    pinned.unlink()
-    pinned.parent.rmdir()
-    pin(monkeypatch, tmp_path, gguf(), context=256)
+    repin(context=256)
     made = run(tmp_path)
     rows = list(made.responses())
     assert {row.outcome for row in rows} == {Outcome.READER_ERROR}
@@ -292,9 +293,7 @@ def test_a_systems_model_on_this_machine_is_served_through_the_gateway_and_recor
     calls = list(made.calls())
     assert calls and {call.request.endpoint for call in calls} == {declared}
     assert all(call.prompt_tokens for call in calls)
-    replayed = run_system(
-        source, benchmark_session(), chosen(tmp_path / "again", reader=None, models=ModelOptions(replay=made))
-    )
+    replayed = run(tmp_path / "again", source, reader=None, models=ModelOptions(replay=made))
     assert replayed.run.fingerprint == made.run.fingerprint
     assert [row.answer for row in replayed.responses()] == [row.answer for row in made.responses()]
 
@@ -341,11 +340,9 @@ def test_a_client_that_is_gone_before_the_first_blank_is_an_error_of_its_own(
 
 
 def test_a_slow_call_that_fails_in_the_end_fails_for_the_system_too(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pinned: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, repin: Callable[..., None]
 ) -> None:
-    pinned.unlink()
-    pinned.parent.rmdir()
-    pin(monkeypatch, tmp_path, gguf(), context=256)
+    repin(context=256)
     monkeypatch.setattr(slow_replies, "BLANK_SECONDS", 0.1)
     source = calling(tmp_path, "SLOW " + "word " * 100)
     made = run_system(source, benchmark_session(), chosen(tmp_path, reader=None))

@@ -30,6 +30,7 @@ from tests.evaluation.asking import (
     benchmark_session,
     fair,
     files_under,
+    one_wrong,
     options,
     rows_of,
     said_to,
@@ -52,8 +53,7 @@ def differences(folder: RunFolder) -> str:
 
 def judged(folder: Path) -> RunFolder:
     """Return a model-judged run of a system with one wrong answer."""
-    source = file_source(plain_adapter(folder, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'"))
-    return run_system(source, benchmark_session(), options(folder))
+    return run_system(one_wrong(folder), benchmark_session(), options(folder))
 
 
 @pytest.fixture(scope="module")
@@ -154,11 +154,7 @@ def dearer(call: Json) -> None:
 def test_an_edit_is_found_under_a_digest(
     to_edit: RunFolder, name: str, edit: Callable[[list[Json]], object], said: str
 ) -> None:
-    def change(rows: list[Json]) -> list[Json]:
-        edit(rows)
-        return rows
-
-    edit_rows(to_edit.path / "run.json", name, change)
+    edit_rows(to_edit.path / "run.json", name, lambda rows: edit(rows) and None)
     assert f"{name}.gz: does not match its digest" in findings(to_edit)
     edit_rows(to_edit.path / "run.json", name, lambda rows: rows, forge=True)
     found = findings(to_edit)
@@ -183,18 +179,14 @@ def test_other_sums_than_the_rows_make_are_found(to_edit: RunFolder, edit: Calla
 
 
 def test_an_edited_reply_contradicts_the_stored_verdict(to_edit: RunFolder) -> None:
-    run = to_edit
-    key = list(run.grades())[1].judgment_key
+    key = list(to_edit.grades())[1].judgment_key
 
-    def turn(rows: list[Json]) -> list[Json]:
-        for row in rows:
-            if row["key"] == key:
-                flipped(row)
-        return rows
+    def turn(rows: list[Json]) -> None:
+        flipped(next(row for row in rows if row["key"] == key))
 
-    edit_rows(run.path / "run.json", "judgments.jsonl", turn, forge=True)
-    assert "grades.jsonl.gz:2: tiny-001-q01: the verdict does not match the judge's reply" in findings(run)
-    assert "grades.jsonl.gz:2: tiny-001-q01 is stored as wrong (graded), but regrading gives" in differences(run)
+    edit_rows(to_edit.path / "run.json", "judgments.jsonl", turn, forge=True)
+    assert "grades.jsonl.gz:2: tiny-001-q01: the verdict does not match the judge's reply" in findings(to_edit)
+    assert "grades.jsonl.gz:2: tiny-001-q01 is stored as wrong (graded), but regrading gives" in differences(to_edit)
 
 
 @pytest.mark.parametrize("fault", ["400", "500", "garbage", "upstream", "filtered"])
@@ -233,7 +225,7 @@ def test_only_a_failed_judgment_is_asked_for_again_on_request(tmp_path: Path, se
 
 
 def test_a_resumed_run_keeps_the_failed_and_the_successful_judgment(tmp_path: Path, server: PickyServer) -> None:
-    source = file_source(plain_adapter(tmp_path, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'"))
+    source = one_wrong(tmp_path)
 
     def go(*caps: str) -> RunFolder:
         return run_system(
@@ -322,20 +314,22 @@ def test_a_system_whose_model_fails_failed_and_is_asked_again(tmp_path: Path, se
     assert findings(again) == differences(again) == ""
 
 
-def test_the_thinking_in_a_systems_answer_is_stored_and_not_graded(tmp_path: Path, server: PickyServer) -> None:
-    thinking = "if self.told: return '<think>Not Oslo. Lima? Rome?</think>\\nNowhere.'"
-    run = run_system(file_source(plain_adapter(tmp_path, on_query=thinking)), benchmark_session(), options(tmp_path))
-    assert {row.answer for row in run.responses()} == {"<think>Not Oslo. Lima? Rome?</think>\nNowhere."}
-    assert [answer_in(body) for body in server.bodies] == ["Nowhere."] * len(server.bodies)
-    assert [grade.verdict for grade in run.grades()] == [False] * 4
-    assert findings(run) == differences(run) == ""
-
-
-def test_an_answer_of_nothing_but_thinking_is_blank(tmp_path: Path, server: PickyServer) -> None:
-    thinking = "if self.told: return '<think>Oslo</think>'"
-    run = run_system(file_source(plain_adapter(tmp_path, on_query=thinking)), benchmark_session(), options(tmp_path))
-    assert {(grade.state, grade.verdict) for grade in run.grades()} == {(GradeState.EMPTY, False)}
-    assert server.requests == 0
+@pytest.mark.parametrize(
+    ("answer", "judged", "state"),
+    [
+        ("<think>Not Oslo. Lima? Rome?</think>\nNowhere.", "Nowhere.", GradeState.GRADED),
+        ("<think>Oslo</think>", None, GradeState.EMPTY),
+    ],
+    ids=["what follows it is graded", "nothing follows: the answer is blank"],
+)
+def test_the_thinking_in_a_systems_answer_is_stored_and_not_graded(
+    tmp_path: Path, server: PickyServer, answer: str, judged: str | None, state: GradeState
+) -> None:
+    source = file_source(plain_adapter(tmp_path, on_query=f"if self.told: return {answer!r}"))
+    run = run_system(source, benchmark_session(), options(tmp_path))
+    assert {row.answer for row in run.responses()} == {answer}
+    assert {answer_in(body) for body in server.bodies} == ({judged} if judged else set())
+    assert [(grade.state, grade.verdict) for grade in run.grades()] == [(state, False)] * 4
     assert findings(run) == differences(run) == ""
 
 

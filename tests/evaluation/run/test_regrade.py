@@ -11,14 +11,12 @@ from memeval.evaluation.run.models import RECORD
 from memeval.evaluation.run.regrade import regrade_run
 from memeval.evaluation.run.run_folders import unfinished_runs
 from memeval.evaluation.run.running import run_system
-from memeval.evaluation.verify.reproduce import reproduce_run
-from memeval.evaluation.verify.verification import verify_run
 from memeval.gateway.gateway import Gateway
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.call import Call, Phase
 from memeval.records.errors import BadInput
 from memeval.records.grade import GradeState
-from memeval.systems.source import SystemSource, file_source
+from memeval.systems.source import file_source
 from tests.evaluation.asking import (
     DATED,
     LABEL,
@@ -27,7 +25,9 @@ from tests.evaluation.asking import (
     benchmark_session,
     fair,
     files_under,
+    holds,
     judge,
+    one_wrong,
     options,
     regrading,
     rows_of,
@@ -40,18 +40,9 @@ STOPS = "judge.tokens=1700"
 """A budget that stops a run of four items."""
 
 
-def system(folder: Path) -> SystemSource:
-    """Return a system with one wrong answer."""
-    return file_source(plain_adapter(folder, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'"))
-
-
 @pytest.fixture
 def run(tmp_path: Path, server: PickyServer) -> RunFolder:
-    return run_system(system(tmp_path), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
-
-
-def holds(folder: RunFolder) -> bool:
-    return not verify_run(folder) and reproduce_run(folder).equal
+    return run_system(one_wrong(tmp_path), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
 
 
 def test_the_answers_are_the_same_bytes_on_another_track(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:
@@ -131,7 +122,7 @@ def test_an_unfinished_regrading_is_not_resumed_by_a_run(tmp_path: Path, run: Ru
     with pytest.raises(BudgetSpent):
         regrade_run(run, judge(), regrading(tmp_path, STOPS, judge_concurrency=1))
     (unfinished,) = unfinished_runs(run.path.parent)
-    same = run_system(system(tmp_path), benchmark_session(), options(tmp_path))
+    same = run_system(one_wrong(tmp_path), benchmark_session(), options(tmp_path))
     changed = file_source(plain_adapter(tmp_path, on_query="return 'Lima'"))
     other = run_system(changed, benchmark_session(), options(tmp_path))
     assert same.run.track == judge().on(run.run.track)
@@ -146,15 +137,15 @@ def test_an_unfinished_regrading_is_not_resumed_by_a_run(tmp_path: Path, run: Ru
 
 def test_an_unfinished_run_is_not_in_the_way_of_judging(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:
     with pytest.raises(BudgetSpent):
-        run_system(system(tmp_path), benchmark_session(), options(tmp_path, "judge.tokens=1"))
+        run_system(one_wrong(tmp_path), benchmark_session(), options(tmp_path, "judge.tokens=1"))
     (unfinished,) = unfinished_runs(run.path.parent)
     again = regrade_run(run, judge(), regrading(tmp_path))
     assert again.path != unfinished
-    assert run_system(system(tmp_path), benchmark_session(), options(tmp_path)).path == unfinished
+    assert run_system(one_wrong(tmp_path), benchmark_session(), options(tmp_path)).path == unfinished
 
 
 def test_regrading_a_model_judged_run_gives_rule_grades(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:
-    by_model = run_system(system(tmp_path), benchmark_session(), options(tmp_path, fresh=True))
+    by_model = run_system(one_wrong(tmp_path), benchmark_session(), options(tmp_path, fresh=True))
     back = regrade_run(by_model, choose_judge("rules"), regrading(tmp_path))
     assert rows_of(back, "grades.jsonl") == rows_of(run, "grades.jsonl")
     assert back.run.scores == run.run.scores
@@ -197,12 +188,11 @@ def test_a_failed_judgment_is_asked_for_again_only_when_wanted(
     assert server.requests == asked + 1
     assert retried.run.answers_from == failed.run.run_id
     assert [grade.verdict for grade in retried.grades()] == [True, False, True, True]
-    assert holds(failed)
-    assert holds(retried)
+    assert holds(failed) and holds(retried)
 
 
 def test_judgments_that_a_run_brings_along_are_not_asked_for_again(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(system(tmp_path), benchmark_session(), options(tmp_path))
+    run = run_system(one_wrong(tmp_path), benchmark_session(), options(tmp_path))
     (tmp_path / "results" / RECORD).unlink()
     asked = server.requests
     again = regrade_run(run, judge(), regrading(tmp_path / "elsewhere", fresh=True))
@@ -237,7 +227,9 @@ def test_judging_by_rules_leaves_no_record_of_calls(tmp_path: Path, run: RunFold
 
 
 def test_a_partial_run_stays_partial(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(system(tmp_path), benchmark_session(), options(tmp_path, judge="rules", judge_label=None, limit=2))
+    run = run_system(
+        one_wrong(tmp_path), benchmark_session(), options(tmp_path, judge="rules", judge_label=None, limit=2)
+    )
     again = regrade_run(run, judge(), regrading(tmp_path))
     assert again.run.coverage == run.run.coverage
     assert (again.run.track.judge, again.run.track.judge_label) == (DATED, LABEL)

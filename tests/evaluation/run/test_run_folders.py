@@ -8,29 +8,15 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.run_folders import find_run_folder, start
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.execution.progress import Progress
-from memeval.records.journal import Plan
-from memeval.records.run import Inputs, Run
 from memeval.systems.source import file_source
 from tests.support.adapters import plain_adapter
-from tests.support.runs import problems_in
+from tests.support.runs import plan_of, problems_in
 from tests.support.tiny import TinyBenchmark
 
 
 def stored(folder: Path) -> RunFolder:
     session = BenchmarkSession.open(TinyBenchmark(1, 1))
     return run_system(file_source(plain_adapter(folder)), session, RunOptions(results=folder / "results"))
-
-
-def plan_of(run: Run) -> Plan:
-    return Plan(
-        run_id=run.run_id,
-        started=run.timing.started,
-        inputs=Inputs.of(run.track, run.system, None),
-        system=run.system,
-        redistribution=run.redistribution,
-        isolation=run.isolation,
-        harness=run.harness,
-    )
 
 
 def test_runs_of_two_systems_with_equal_inputs_have_different_ids(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Runs with real processes: storage, reuse, refusals, and failing systems."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,13 @@ from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.verify.verification import verify_run
 from memeval.execution.journal import Journal
 from memeval.records.errors import BadInput
-from memeval.records.journal import Plan
 from memeval.records.response import Outcome
-from memeval.records.run import Inputs
 from memeval.records.track import Limits
 from memeval.storage import checked_line
 from memeval.systems.source import file_source, find_system
+from tests.evaluation.asking import rows_of, searching_system
 from tests.support.adapters import plain_adapter
+from tests.support.runs import plan_of
 from tests.support.tiny import Notes, TinyBenchmark
 
 
@@ -31,6 +30,12 @@ def options(folder: Path, **more: Any) -> RunOptions:
     return RunOptions(**usual | more)
 
 
+def ran(folder: Path, on_query: str = "pass", scenarios: int = 8, questions: int = 1, **more: Any) -> RunFolder:
+    """Run the plain adapter with a statement of the test's own in its ``query``; ``more``: options."""
+    source = file_source(plain_adapter(folder, on_query=on_query))
+    return run_system(source, benchmark_session(scenarios, questions), options(folder, **more))
+
+
 def outcomes(run: RunFolder) -> dict[str, Outcome]:
     return {row.question_id: row.outcome for row in run.responses()}
 
@@ -40,7 +45,7 @@ def comparable(run: RunFolder) -> list[dict[str, object]]:
 
 
 def test_a_run_is_sealed_whole_and_verifies(tmp_path: Path) -> None:
-    run = run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), options(tmp_path))
+    run = ran(tmp_path)
     assert run.path.parts[-3:-1] == ("tiny", "plain")
     assert run.run.scores.composite.value == 1.0
     assert run.run.coverage.full
@@ -74,16 +79,13 @@ def test_concurrency_does_not_change_the_rows(tmp_path: Path) -> None:
 
 
 def test_a_changed_adapter_is_another_run(tmp_path: Path) -> None:
-    one = run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), options(tmp_path))
-    path = plain_adapter(tmp_path, on_query="return 'Oslo'")
-    two = run_system(file_source(path), benchmark_session(), options(tmp_path))
+    one, two = ran(tmp_path), ran(tmp_path, "return 'Oslo'")
     assert one.run.fingerprint != two.run.fingerprint
     assert one.run.track_id == two.run.track_id
 
 
 def test_an_adapter_that_raises_on_one_question_fails_only_that_question(tmp_path: Path) -> None:
-    path = plain_adapter(tmp_path, on_query="if 'Lima' in self.told[0]: raise ValueError('no such place')")
-    run = run_system(file_source(path), benchmark_session(4), options(tmp_path))
+    run = ran(tmp_path, "if 'Lima' in self.told[0]: raise ValueError('no such place')", 4)
     assert list(outcomes(run).values()) == [Outcome.ADAPTER_ERROR, Outcome.OK, Outcome.OK, Outcome.OK]
     failed = next(row for row in run.responses() if row.outcome.is_error)
     assert failed.answer == ""
@@ -92,32 +94,24 @@ def test_an_adapter_that_raises_on_one_question_fails_only_that_question(tmp_pat
 
 
 def test_an_adapter_that_hangs_costs_its_item_and_the_rest_goes_on(tmp_path: Path) -> None:
-    path = plain_adapter(tmp_path, on_query="if '(1)' in question and 'Lima' in self.told[0]: time.sleep(60)")
-    run = run_system(
-        file_source(path), benchmark_session(2, questions=3), options(tmp_path, limits=Limits(ask_seconds=0.5))
-    )
+    hangs = "if '(1)' in question and 'Lima' in self.told[0]: time.sleep(60)"
+    run = ran(tmp_path, hangs, 2, questions=3, limits=Limits(ask_seconds=0.5))
     assert list(outcomes(run).values()) == [Outcome.OK, Outcome.TIMEOUT, Outcome.OK] + [Outcome.OK] * 3
     assert run.run.scores.overall.correct == 5
 
 
 def test_a_process_that_dies_once_is_started_again_and_the_item_repeated(tmp_path: Path) -> None:
     mark = tmp_path / "died"
-    path = plain_adapter(
-        tmp_path, on_query=f"if not os.path.exists({str(mark)!r}): open({str(mark)!r}, 'w').close(); os._exit(3)"
-    )
-    options = RunOptions(
-        results=tmp_path / "results", concurrency=1, skip_conformance=True
-    )  # the probe would be the first
-    run = run_system(file_source(path), benchmark_session(3), options)
+    dies_once = f"if not os.path.exists({str(mark)!r}): open({str(mark)!r}, 'w').close(); os._exit(3)"
+    run = ran(tmp_path, dies_once, 3, concurrency=1)
     assert set(outcomes(run).values()) == {Outcome.OK}
-    log = [json.loads(line) for line in __import__("gzip").open(run.file("log.jsonl"))]
+    log = rows_of(run, "log.jsonl")
     assert [line["event"] for line in log] == ["crashed", "repeated"]
     assert "exit code 3" in log[0]["detail"]
 
 
 def test_a_process_that_always_dies_is_an_error_and_no_endless_loop(tmp_path: Path) -> None:
-    path = plain_adapter(tmp_path, on_query="os._exit(3)")
-    run = run_system(file_source(path), benchmark_session(3, questions=2), options(tmp_path))
+    run = ran(tmp_path, "os._exit(3)", 3, questions=2)
     assert set(outcomes(run).values()) == {Outcome.ADAPTER_ERROR}
     assert run.run.coverage.done == 6
 
@@ -139,9 +133,7 @@ def test_an_adapter_that_cannot_take_a_session_in_fails_the_scenario(tmp_path: P
     ],
 )
 def test_an_invalid_answer_is_an_error_with_a_sentence(tmp_path: Path, answer: str, said: str) -> None:
-    run = run_system(
-        file_source(plain_adapter(tmp_path, on_query=f"return {answer}")), benchmark_session(2), options(tmp_path)
-    )
+    run = ran(tmp_path, f"return {answer}", 2)
     rows = list(run.responses())
     assert {row.outcome for row in rows} == {Outcome.ADAPTER_ERROR}
     assert said in (rows[0].error or "")
@@ -149,23 +141,20 @@ def test_an_invalid_answer_is_an_error_with_a_sentence(tmp_path: Path, answer: s
 
 
 def test_rubbish_on_standard_output_goes_to_the_log_and_harms_nothing(tmp_path: Path) -> None:
-    path = plain_adapter(tmp_path, on_query='print(\'{"id": 1, "value": "Oslo"}\'); sys.stdout.flush()')
-    run = run_system(file_source(path), benchmark_session(2), options(tmp_path))
+    run = ran(tmp_path, 'print(\'{"id": 1, "value": "Oslo"}\'); sys.stdout.flush()', 2)
     assert set(outcomes(run).values()) == {Outcome.OK}
     assert run.run.scores.composite.value == 1.0
 
 
 def test_a_blank_answer_is_wrong_and_no_error(tmp_path: Path) -> None:
-    run = run_system(
-        file_source(plain_adapter(tmp_path, on_query="return '  '")), benchmark_session(4), options(tmp_path)
-    )
+    run = ran(tmp_path, "return '  '", 4)
     assert set(outcomes(run).values()) == {Outcome.EMPTY}
     assert run.run.scores.overall.errors == 0
     assert run.run.scores.overall.graded_accuracy == 0.0
 
 
 def test_a_limited_run_takes_the_categories_in_turn_and_is_partial(tmp_path: Path) -> None:
-    run = run_system(file_source(plain_adapter(tmp_path)), benchmark_session(8), options(tmp_path, limit=3))
+    run = ran(tmp_path, limit=3)
     assert [grade.category for grade in run.grades()] == ["far", "near", "far"]
     assert (run.run.coverage.done, run.run.coverage.planned, run.run.coverage.limit) == (3, 8, 3)
     assert run.run.scores.composite.value is None
@@ -174,9 +163,8 @@ def test_a_limited_run_takes_the_categories_in_turn_and_is_partial(tmp_path: Pat
 
 @pytest.mark.parametrize("bad", [{"limit": 0}, {"concurrency": 0}, {"judge": "gpt"}, {"reader": "wizard"}])
 def test_a_wrong_call_is_refused_before_anything_is_stored(tmp_path: Path, bad: dict[str, Any]) -> None:
-    chosen = RunOptions(**({"results": tmp_path / "results"} | bad))
     with pytest.raises(BadInput):
-        run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), chosen)
+        ran(tmp_path, **bad)
     assert not (tmp_path / "results").exists()
 
 
@@ -211,22 +199,7 @@ def interrupted(
     run = run_system(file_source(source_file), benchmark_session(3 if again else scenarios), chosen)
     journal = run.path / "journal"
     journal.mkdir()
-    head = run.run
-    plan = Plan(
-        run_id=head.run_id,
-        started=head.timing.started,
-        inputs=Inputs(
-            track=head.track,
-            submission_digest=head.system.submission_digest,
-            environment_digest=head.system.environment_digest,
-        ),
-        system=head.system,
-        redistribution=head.redistribution,
-        isolation=head.isolation,
-        harness=head.harness,
-        seeds=head.seeds,
-        carries_over=again.run.run_id if again else None,
-    )
+    plan = plan_of(run.run, seeds=run.run.seeds, carries_over=again.run.run_id if again else None)
     (journal / "plan.json").write_bytes(checked_line(plan.to_json()))
     stored = [checked_line(row.to_json()) for row in (again or run).responses()]
     kept = stored[: scenarios // 2 if rows is None else rows]
@@ -266,7 +239,7 @@ def test_reuse_removes_the_journal_of_a_run_killed_after_its_head(tmp_path: Path
 
 def test_only_a_shipped_control_is_known_to_cost_nothing(tmp_path: Path) -> None:
     assert run_system(find_system("no-memory"), benchmark_session(), options(tmp_path)).run.cost.usd == 0.0
-    cost = run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), options(tmp_path)).run.cost
+    cost = ran(tmp_path).run.cost
     assert cost.usd is None
     assert cost.reason == "memeval does not see whether the system calls models"
 
@@ -287,14 +260,11 @@ def test_a_run_with_other_inputs_is_not_resumed_and_the_difference_is_named(tmp_
 
 def test_errors_are_tried_again_only_on_request_and_both_attempts_stay(tmp_path: Path) -> None:
     mark = tmp_path / "mended"
-    path = plain_adapter(
-        tmp_path, on_query=f"if 'Lima' in self.told[0] and not os.path.exists({str(mark)!r}): raise OSError('down')"
-    )
-    source = file_source(path)
-    first = run_system(source, benchmark_session(3), options(tmp_path))
+    fails = f"if 'Lima' in self.told[0] and not os.path.exists({str(mark)!r}): raise OSError('down')"
+    first = ran(tmp_path, fails, 3)
     mark.touch()
-    assert run_system(source, benchmark_session(3), options(tmp_path)).path == first.path
-    again = run_system(source, benchmark_session(3), options(tmp_path, retry_errors=True))
+    assert ran(tmp_path, fails, 3).path == first.path
+    again = ran(tmp_path, fails, 3, retry_errors=True)
     assert again.path != first.path
     tries = [(row.question_id, row.attempt, row.outcome) for row in again.responses()]
     assert tries == [
@@ -352,16 +322,8 @@ def test_the_oracle_is_shown_the_evidence_alone(tmp_path: Path) -> None:
 
 
 def test_no_more_is_read_of_a_search_than_was_asked_for(tmp_path: Path) -> None:
-    path = tmp_path / "flood.py"
-    path.write_text(
-        "class Flood:\n"
-        "    def reset(self): pass\n"
-        "    def ingest_session(self, session, timestamp): pass\n"
-        "    def search(self, query, k, timestamp='now'):\n"
-        "        return [{'text': f'item {n}', 'source_ids': ['s001'], 'score': 1.0} for n in range(k * 5)]\n",
-        encoding="utf-8",
-    )
-    run = run_system(file_source(path), benchmark_session(2), options(tmp_path, limits=Limits(search_items=3)))
+    source = searching_system(tmp_path, "return [{'text': f'item {n}', 'source_ids': ['s001']} for n in range(k * 5)]")
+    run = run_system(source, benchmark_session(2), options(tmp_path, limits=Limits(search_items=3)))
     rows = list(run.responses())
     assert [len(row.items or ()) for row in rows] == [3, 3]
     contexts = list(run.contexts())
@@ -373,4 +335,4 @@ def test_no_more_is_read_of_a_search_than_was_asked_for(tmp_path: Path) -> None:
 def test_a_results_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("a file", encoding="utf-8")
     with pytest.raises(BadInput, match="cannot be written"):
-        run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), options(tmp_path))
+        ran(tmp_path)

@@ -9,6 +9,7 @@ from memeval.evaluation.run import summary
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase, PhaseUsage, Seconds, UsageSource
 from memeval.records.response import Outcome, ReportedUsage, Response, Timings
 from memeval.records.run import Percentiles
+from tests.support.audits import make_call
 
 RUN, EARLIER = "20260102T000000Z-00000000", "20260101T000000Z-00000000"
 
@@ -16,22 +17,11 @@ RUN, EARLIER = "20260102T000000Z-00000000", "20260101T000000Z-00000000"
 def call(number: int, caller: Caller = Caller.JUDGE, phase: Phase = Phase.JUDGE, **parts: Any) -> Call:
     """Return an answered call of this run with ten prompt tokens and one completion token."""
     request = ModelRequest(endpoint="http://127.0.0.1:1/v1", api=Api.CHAT, body={"model": "m", "n": number})
-    usual: dict[str, Any] = {
-        "key": request.key,
-        "caller": caller,
-        "phase": phase,
-        "run_id": RUN,
-        "request": request,
-        "reply": "{}",
-        "model": "m-1",
-        "prompt_tokens": 10,
-        "completion_tokens": 1,
-        "cost_usd": 0.1,
-        "seconds": float(number),
-        "queued_seconds": number / 10,
-        "at": "2026-01-02T00:00:00.000+00:00",
-    }
-    return Call(**usual | parts)
+    costs = {"prompt_tokens": 10, "completion_tokens": 1, "cost_usd": 0.1}
+    times = {"seconds": float(number), "queued_seconds": number / 10}
+    return make_call(
+        request, **{"caller": caller, "phase": phase, "run_id": RUN, "model": "m-1", **costs, **times, **parts}
+    )
 
 
 def response(number: int = 0, usage: ReportedUsage | None = None, **seconds: Any) -> Response:

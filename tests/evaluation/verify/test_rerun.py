@@ -77,17 +77,19 @@ def test_an_offline_reader_answers_again(tmp_path: Path, benchmark: TinyBenchmar
     assert again(run, tmp_path, source=source).sample.agreed == 25
 
 
-def test_a_system_that_may_answer_otherwise_is_not_run_again(tmp_path: Path, plain: RunFolder) -> None:
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"deterministic": False}, "does not declare that a second run gives equal answers"),
+        ({"kind": SystemKind.IMPORTED}, "are imported: there is no system to run"),
+    ],
+)
+def test_a_system_that_may_answer_otherwise_or_is_not_there_is_not_run_again(
+    tmp_path: Path, plain: RunFolder, changed: dict[str, Any], problem: str
+) -> None:
     forger = Forger.of(plain, tmp_path / "forged")
-    forger.system["deterministic"] = False
-    with pytest.raises(BadInput, match="does not declare that a second run gives equal answers"):
-        again(forger.seal(), tmp_path)
-
-
-def test_imported_answers_have_no_system_to_run(tmp_path: Path, plain: RunFolder) -> None:
-    forger = Forger.of(plain, tmp_path / "forged")
-    forger.system["kind"] = SystemKind.IMPORTED
-    with pytest.raises(BadInput, match="are imported: there is no system to run"):
+    forger.system.update(changed)
+    with pytest.raises(BadInput, match=problem):
         again(forger.seal(), tmp_path)
 
 

@@ -21,7 +21,6 @@ from memeval.evaluation.run.running import run_system
 from memeval.evaluation.verify.audit import audit_judge, verify_audit
 from memeval.evaluation.verify.checks import subject
 from memeval.evaluation.verify.reproduce import reproduce_run
-from memeval.evaluation.verify.verification import verify_run
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.judging.calibration import trials
 from memeval.options import AuditOptions
@@ -36,6 +35,7 @@ from tests.evaluation.asking import (
     PickyServer,
     asking_system,
     fair,
+    holds,
     judge,
     options,
     regrading,
@@ -123,15 +123,13 @@ def told_by(results: Path, sat: BenchmarkSession | None = None) -> Iterator[str]
             )
 
 
-def holds(run: RunFolder) -> bool:
-    again = reproduce_run(RunFolder(run.path))
-    return not verify_run(RunFolder(run.path)) and again.equal and again.composite == run.run.scores.composite.value
+def by_rules(folder: Path) -> RunFolder:
+    """Return a run of the parrot that is judged by rules."""
+    return run_system(parrot(folder), benchmark_session(), options(folder, **rules(folder)))
 
 
-def plain(run: RunFolder) -> list[str]:
-    full = decoded_run(run, benchmark_session())
-    rows = (full.responses(), full.contexts(), full.grades(), full.judgments(), full.calls())
-    return [row.to_json() for kind in rows for row in kind]
+def by_model(folder: Path) -> RunFolder:
+    return run_system(parrot(folder), benchmark_session(), options(folder))
 
 
 def verdicts(run: RunFolder) -> list[bool | None]:
@@ -139,7 +137,7 @@ def verdicts(run: RunFolder) -> list[bool | None]:
 
 
 def test_a_rule_judged_run_stores_no_benchmark_text(tmp_path: Path) -> None:
-    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
+    run = by_rules(tmp_path)
     assert list(told_by(tmp_path / "results")) == []
     assert verdicts(run) == [True, None, True, True]
     assert holds(run)
@@ -180,7 +178,7 @@ def test_benchmark_text_printed_word_by_word_is_withheld(tmp_path: Path) -> None
 
 
 def test_its_rows_are_restored_with_the_data(tmp_path: Path) -> None:
-    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
+    run = by_rules(tmp_path)
     stored, full = list(run.responses()), list(decoded_run(run, benchmark_session()).responses())
     assert full[0].answer == "ed to Lima for good. That is what I was told."
     assert full[1].outcome is Outcome.ADAPTER_ERROR
@@ -204,7 +202,7 @@ def test_a_run_of_a_benchmark_that_may_be_published_is_stored_as_it_is(tmp_path:
 
 
 def test_a_model_judged_run_stores_no_benchmark_text_and_no_judge_request(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
+    run = by_model(tmp_path)
     assert list(told_by(tmp_path / "results")) == []
     assert verdicts(run) == [True, None, True, True]
     assert {json.dumps(row["request"]["body"]) for row in rows_of(run, "judgments.jsonl")} == {
@@ -220,12 +218,12 @@ def test_a_model_judged_run_stores_no_benchmark_text_and_no_judge_request(tmp_pa
 def test_verify_says_what_needs_the_data(
     tmp_path: Path, server: PickyServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    by_rules = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
-    verify([str(by_rules.path)], results=tmp_path / "results")
+    ruled = by_rules(tmp_path)
+    verify([str(ruled.path)], results=tmp_path / "results")
     no_source = "system       not checked in 1 run: source not here"
     assert [line for line in capsys.readouterr().out.splitlines() if "not checked" in line] == [no_source]
-    by_model = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
-    verify([str(by_model.path), str(by_rules.path)], results=tmp_path / "results")
+    judged = by_model(tmp_path)
+    verify([str(judged.path), str(ruled.path)], results=tmp_path / "results")
     lines = capsys.readouterr().out.splitlines()
     reason = "the requests are withheld; memeval reproduce checks them with the data"
     assert lines[6:8] == ["judgments    ok: 1 run", f"             not checked in 1 run: {reason}"]
@@ -235,7 +233,7 @@ def test_a_judges_words_are_kept_out_and_its_verdict_is_not(tmp_path: Path, serv
     server.answer = lambda body: (
         f"{fair(body)}" if "Lima" not in said_to(body) else "Yes – for I have moved to Lima too."
     )
-    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
+    run = by_model(tmp_path)
     assert list(told_by(tmp_path / "results")) == []
     assert verdicts(run) == [True, None, True, True]
     assert holds(run)
@@ -254,7 +252,7 @@ def test_calls_of_readers_and_systems_hold_none_of_the_words(tmp_path: Path, ser
 
 
 def test_another_judge_grades_the_same_bytes(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
+    run = by_rules(tmp_path)
     again = regrade_run(run, judge(), regrading(tmp_path))
     back = regrade_run(again, choose_judge("rules"), regrading(tmp_path))
     for name in ("responses.jsonl", "contexts.jsonl"):
@@ -266,7 +264,7 @@ def test_another_judge_grades_the_same_bytes(tmp_path: Path, server: PickyServer
 
 
 def test_recorded_judgments_are_found_again_without_the_local_record(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
+    run = by_model(tmp_path)
     (tmp_path / "results" / RECORD).unlink()
     asked = server.requests
     again = regrade_run(run, judge(), regrading(tmp_path / "elsewhere", fresh=True))
@@ -304,11 +302,8 @@ def test_a_run_is_replayed_from_its_files(
     run = run_system(make(tmp_path), benchmark_session(), options(tmp_path, **chosen))
     (tmp_path / "results" / RECORD).unlink()
     asked = server.requests
-    again = run_system(
-        make(tmp_path),
-        benchmark_session(),
-        options(tmp_path, judge=None, judge_label=None, models=ModelOptions(replay=run)),
-    )
+    replay = options(tmp_path, judge=None, judge_label=None, models=ModelOptions(replay=run))
+    again = run_system(make(tmp_path), benchmark_session(), replay)
     assert server.requests == asked
     assert again.run.replayed
     assert rows_of(again, "grades.jsonl") == rows_of(run, "grades.jsonl")
@@ -342,51 +337,36 @@ def test_an_audit_has_no_words_and_is_verified_without_them(tmp_path: Path, serv
 
 
 def test_other_data_do_not_open_a_run(tmp_path: Path) -> None:
-    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
+    run = by_rules(tmp_path)
     other = BenchmarkSession.open(TinyBenchmark(3, redistribution=Redistribution.IDS))
     with pytest.raises(BadInput, match="used data sha256:"):
         decoded_run(run, other)
 
 
 @pytest.mark.parametrize(
-    ("mark", "sentence"),
-    [
-        ("⟦s009:t01⟧", "refers to nothing in scenario tiny-000"),
-        ("⟦s001:t01 5-4000⟧", "refers to nothing in scenario tiny-000"),
-        ("⟦s001:t01 7-7⟧", "refers to nothing in scenario tiny-000"),
-        ("⟦@tiny-000 s001:t01⟧", "refers to nothing in scenario tiny-000"),
-        ("⟦\x00⟧", "refers to nothing in scenario tiny-000"),
-    ],
+    "mark", ["⟦s009:t01⟧", "⟦s001:t01 5-4000⟧", "⟦s001:t01 7-7⟧", "⟦@tiny-000 s001:t01⟧", "⟦\x00⟧"]
 )
-def test_a_mark_without_text_is_reported_with_file_and_line(tmp_path: Path, mark: str, sentence: str) -> None:
-    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
+def test_a_mark_without_text_is_reported_with_file_and_line(tmp_path: Path, mark: str) -> None:
+    run = by_rules(tmp_path)
 
-    def forge(rows: list[Json]) -> list[Json]:
-        return [rows[0] | {"answer": mark}, *rows[1:]]
-
-    edit_rows(run.path / "run.json", "responses.jsonl", forge, forge=True)
-    with pytest.raises(BadInput, match=sentence) as refused:
+    edit_rows(run.path / "run.json", "responses.jsonl", lambda rows: rows[0].update(answer=mark), forge=True)
+    with pytest.raises(BadInput, match="refers to nothing in scenario tiny-000") as refused:
         list(decoded_run(RunFolder(run.path), benchmark_session()).responses())
     assert refused.value.where == f"{run.file('responses.jsonl')}:1"
 
 
 def test_a_judgment_that_follows_from_no_answer_is_found_by_reproducing(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
+    run = by_model(tmp_path)
 
-    def add(rows: list[Json]) -> list[Json]:
-        return [*rows, rows[-1] | {"key": "sha256:" + "f" * 64}]
-
-    edit_rows(run.path / "run.json", "judgments.jsonl", add, forge=True)
+    added = {"key": "sha256:" + "f" * 64}
+    edit_rows(run.path / "run.json", "judgments.jsonl", lambda rows: [*rows, rows[-1] | added], forge=True)
     found = [finding.problem for finding in reproduce_run(RunFolder(run.path)).findings]
     assert found == ["has a key that does not match its request."]
 
 
 def test_an_answer_that_was_edited_is_found_by_reproducing(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
+    run = by_model(tmp_path)
 
-    def edit(rows: list[Json]) -> list[Json]:
-        return [rows[0] | {"answer": "⟦s002:t01⟧"}, *rows[1:]]
-
-    edit_rows(run.path / "run.json", "responses.jsonl", edit, forge=True)
+    edit_rows(run.path / "run.json", "responses.jsonl", lambda rows: rows[0].update(answer="⟦s002:t01⟧"), forge=True)
     (finding,) = reproduce_run(RunFolder(run.path)).findings
     assert "the judgment of tiny-000-q01" in finding.problem

@@ -13,12 +13,13 @@ from memeval.execution.contexts import TurnTexts
 from memeval.execution.journal import Journal
 from memeval.execution.steps import FinishedItems
 from memeval.gateway.record import CallRecord
-from memeval.records.call import Api, Call, Caller, ModelRequest, Phase, Traffic
+from memeval.records.call import Api, Call, ModelRequest, Phase, Traffic
 from memeval.records.errors import BadInput
 from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Outcome, Response, Timings
-from memeval.records.run import Inputs
+from tests.support.audits import make_call
 from tests.support.forging import stored_run
+from tests.support.runs import plan_of
 from tests.support.tiny import scenario
 
 AT = "2026-11-22T08:00:00.000+00:00"
@@ -26,16 +27,7 @@ NAMES = ("plan.json", "responses.jsonl", "contexts.jsonl", "log.jsonl", "traffic
 
 
 def plan() -> Plan:
-    head = stored_run("beliefs/no-memory").run
-    return Plan(
-        run_id=head.run_id,
-        started=AT,
-        inputs=Inputs.of(head.track, head.system, None),
-        system=head.system,
-        redistribution=head.redistribution,
-        isolation=head.isolation,
-        harness=head.harness,
-    )
+    return plan_of(stored_run("beliefs/no-memory").run, started=AT)
 
 
 def finished(number: int) -> FinishedItems:
@@ -54,9 +46,7 @@ def finished(number: int) -> FinishedItems:
 
 def call(number: int) -> Call:
     request = ModelRequest(endpoint="http://127.0.0.1/v1", api=Api.CHAT, body={"model": "m", "seed": number})
-    return Call(
-        key=request.key, caller=Caller.JUDGE, phase=Phase.JUDGE, request=request, reply=f"reply {number}", at=AT
-    )
+    return make_call(request, f"reply {number}")
 
 
 def everything_in(folder: Path) -> Any:

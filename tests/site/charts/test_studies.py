@@ -1,5 +1,6 @@
 """What a benchmark's page shows beside its scores: errors by size, searches as a bank grows, scores against length."""
 
+import json
 from functools import partial
 from pathlib import Path
 
@@ -19,11 +20,11 @@ from memeval.records.response import Response
 from memeval.site.charts.studies import Study, studies
 from memeval.site.charts.study_charts import DeclaredMark, declared
 from memeval.site.model.content import BenchmarkView, read_site
-from memeval.site.model.files import Page
 from memeval.site.pages.benchmarks import BenchmarkPages
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, ITEMS, JUDGING, FakeBenchmark, Made, make_run
 from tests.site.items.test_failure_tables import built_of
+from tests.site.reading import pages_of, site_of
 
 MAE = MetricInfo(name="mae", title="MAE", direction=Direction.LOWER, low=0, high=4, meaning="Stars off the mark.")
 RMSE = MetricInfo(
@@ -53,11 +54,8 @@ def rated(errors: tuple[float | None, ...]) -> Made:
 
 
 def studied(tmp_path: Path, benchmark: FakeBenchmark, *made: Made) -> tuple[Study, ...]:
-    for each in made:
-        make_run(tmp_path, each, benchmark)
-    site = read_site(tmp_path, find=lambda _name: benchmark)
-    view: BenchmarkView = site.benchmarks["fake@1"]
-    return studies(site, view)
+    site = site_of(tmp_path, *made, benchmark=benchmark)
+    return studies(site, site.benchmarks["fake@1"])
 
 
 def test_errors_are_told_by_size_over_all_planned_items_and_missing_ones_apart(tmp_path: Path) -> None:
@@ -79,8 +77,6 @@ def test_items_that_failed_have_no_error_of_any_size(tmp_path: Path) -> None:
 def test_an_error_has_a_column_of_its_own_and_a_square_is_told_as_its_root(tmp_path: Path) -> None:
     benchmark = FakeBenchmark(measured=True, told={"metrics": (MAE, RMSE), "protocols": (RATING,)})
     site: Built = built_of(tmp_path, benchmark, rated((3.0, 4.0, None)))
-    import json
-
     data = json.loads(site.read(f"downloads/{site.runs[0].run.track_id}.json"))
     (row,) = data["rows"]
     assert row["metric_mae"] == 3.5
@@ -133,9 +129,8 @@ def test_one_length_alone_is_no_curve_and_plain_runs_have_no_studies(tmp_path: P
 
 def test_the_page_has_chart_sentence_and_table_and_no_markup_of_a_name(tmp_path: Path) -> None:
     benchmark = FakeBenchmark(measured=True, told={"metrics": (MAE,), "protocols": (RATING,)})
-    make_run(tmp_path, rated((1.0,)), benchmark)
-    files = list(BenchmarkPages().publish(read_site(tmp_path, find=lambda _name: benchmark)))
-    body = next(str(file.body) for file in files if isinstance(file, Page) and "fake" in file.url)
+    site = site_of(tmp_path, rated((1.0,)), benchmark=benchmark)
+    body = pages_of(site, BenchmarkPages)["benchmarks/fake@1/"]
     assert 'id="studies"' in body and "Size of the errors of each system" in body
     assert "<script>alert" not in body
 

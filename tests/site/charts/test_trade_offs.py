@@ -18,16 +18,14 @@ from memeval.site.model.products import ProductKind
 from memeval.site.table.overview import Overview, OverviewRow, overviews
 from memeval.site.table.tables import view
 from tests.site.conftest import Built
-from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
+from tests.site.factory import HOSTILE, Made
+from tests.site.reading import site_of
 from tests.site.table.test_overview import indexed, overview_of
 
 
 def traded(results: Path, *made: Made, cost: str = "tokens_per_question") -> DrawnTradeOff:
     """Draw the trade-off of one cost on a table of some runs."""
-    benchmark = FakeBenchmark()
-    for each in made:
-        make_run(results, each, benchmark)
-    site = read_site(results, find=lambda _name: benchmark)
+    site = site_of(results, *made)
     (table,) = site.board.tables
     shown = view(site, table)
     return draw_trade_off(shown, next(each for each in trade_offs(shown) if each.name == cost))

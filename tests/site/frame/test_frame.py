@@ -18,10 +18,7 @@ from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Asset, Heading, KeptPage, Page
 from memeval.site.pages.rendering import environment
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+from tests.support.archives import contents
 
 
 def empty_site(folder: Path) -> SiteModel:
@@ -82,7 +79,7 @@ def test_a_sitemap_lists_every_page_of_a_site_with_an_address(tmp_path: Path) ->
         make_run(results, Made(slug, slug), benchmark)
     (tmp_path / "memeval.toml").write_text('site_url = "https://example.org/board/"\n')
     build(results, tmp_path / "site", find=lambda _name: benchmark)
-    site = files_of(tmp_path / "site")
+    site = contents(tmp_path / "site")
     listed = re.findall(r"<loc>https://example\.org/board/([^<]*)</loc>", site["sitemap.xml"].decode())
     pages = {name.removesuffix("index.html") for name in site if name.endswith("index.html")}
     assert len(listed) == len(set(listed)) and set(listed) == pages
@@ -134,11 +131,11 @@ def written(folder: Path, page: KeptPage, frame: PageFrame | None = None) -> dic
     for file in (frame or PageFrame(empty_site(folder))).files(page):
         site.write(file)
     site.move_to(folder / "out")
-    return files_of(folder / "out")
+    return contents(folder / "out")
 
 
 def test_a_page_that_the_earlier_site_has_is_not_made(folder: Path) -> None:
-    before = files_of(folder / "out")
+    before = contents(folder / "out")
     assert b"<p>1</p>" in before["runs/one/index.html"] and before["charts/one.json"] == b"<p>1</p>"
     refuses = KeptPage("runs/one/", digest_of("one"), lambda: pytest.fail("made again"))
     assert written(folder, refuses) == before

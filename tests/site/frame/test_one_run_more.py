@@ -20,7 +20,7 @@ from memeval.site.model import files
 from memeval.site.model.benchmark_data import OpenData, data_of
 from memeval.site.pages import benchmarks, rendering
 from memeval.statistics import detectable as statistics
-from tests.site.frame.test_frame import files_of
+from tests.support.archives import contents
 
 ROOT = Path(__file__).parents[3]
 FIRST = "beliefs/no-memory", "beliefs/always-hedge", "qa-smoke"
@@ -49,7 +49,7 @@ class Board:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(run_cache, "cache_home", lambda: self.folder / cache)
             build(self.results, self.folder / "site")
-        return files_of(self.folder / "site")
+        return contents(self.folder / "site")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from memeval.site import build
 from memeval.site.frame import building
 from memeval.site.frame.site_folder import SiteFolder, contents_of
 from memeval.site.model.files import Asset
-from tests.site.frame.test_frame import files_of
+from tests.support.archives import contents
 
 
 @pytest.fixture
@@ -39,18 +39,18 @@ def replaced(out: Path, files: list[Asset]) -> list[tuple[str, str]]:
     folder = SiteFolder(out.parent / "made", out)
     for file in files:
         folder.write(file)
-    contents = folder.contents()
+    listed = folder.contents()
     folder.move_to(out)
-    return contents
+    return listed
 
 
 def test_equal_files_stay_and_all_others_are_those_of_the_new_site(earlier: Path) -> None:
     places = {name: (earlier / name).stat().st_ino for name in ("same.html", "deep/er/same.txt")}
-    contents = replaced(earlier, assets())
-    assert files_of(earlier) == NEW
+    listed = replaced(earlier, assets())
+    assert contents(earlier) == NEW
     assert {name: (earlier / name).stat().st_ino for name in places} == places
     assert {path.name for path in earlier.iterdir()} == {"same.html", "deep", "changed.html", "folder", "file"}
-    assert contents == sorted(contents_of(earlier))
+    assert listed == sorted(contents_of(earlier))
     assert not [path for path in (earlier.parent / "made").rglob("*") if path.is_file()]
 
 
@@ -62,9 +62,9 @@ def test_no_link_of_the_earlier_site_stays_or_is_followed(earlier: Path) -> None
     (earlier / "same.html").symlink_to(outside / "same.html")
     (earlier / "more").symlink_to(outside)
     replaced(earlier, [Asset(name, content, digest_bytes(content)) for name, content in NEW.items()])
-    assert files_of(earlier) == NEW
+    assert contents(earlier) == NEW
     assert not [path for path in earlier.rglob("*") if path.is_symlink()]
-    assert files_of(outside) == {"same.txt": b"one", "same.html": b"one"}
+    assert contents(outside) == {"same.txt": b"one", "same.html": b"one"}
 
 
 def test_a_changed_file_is_never_missing(earlier: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,22 +82,22 @@ def test_without_an_earlier_site_the_folder_becomes_the_site(tmp_path: Path) -> 
     folder = SiteFolder(tmp_path / "made")
     for name, content in NEW.items():
         folder.write(Asset(name, content))
-    contents = folder.contents()
+    listed = folder.contents()
     folder.move_to(tmp_path / "out")
-    assert files_of(tmp_path / "out") == NEW and contents == sorted(contents_of(tmp_path / "out"))
+    assert contents(tmp_path / "out") == NEW and listed == sorted(contents_of(tmp_path / "out"))
 
 
 def test_a_file_with_a_known_digest_is_written_once(tmp_path: Path) -> None:
     folder = SiteFolder(tmp_path)
     folder.write(Asset("a", b"one", digest_bytes(b"one")))
     folder.write(Asset("a", lambda: pytest.fail("read"), digest_bytes(b"one")))
-    assert files_of(tmp_path) == {"a": b"one"}
+    assert contents(tmp_path) == {"a": b"one"}
 
 
 def test_a_build_that_fails_leaves_the_earlier_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "results").mkdir()
     build(tmp_path / "results", tmp_path / "site")
-    before = files_of(tmp_path / "site")
+    before = contents(tmp_path / "site")
     (tmp_path / "memeval.toml").write_text('title = "Another board"\n')
     real = building.generate
 
@@ -108,7 +108,7 @@ def test_a_build_that_fails_leaves_the_earlier_site(tmp_path: Path, monkeypatch:
     with monkeypatch.context() as patch, pytest.raises(BadInput, match="No space left"):
         patch.setattr(building, "generate", generate)
         build(tmp_path / "results", tmp_path / "site")
-    assert files_of(tmp_path / "site") == before
+    assert contents(tmp_path / "site") == before
     assert {path.name for path in tmp_path.iterdir()} == {"results", "site", "memeval.toml"}
     build(tmp_path / "results", tmp_path / "site")
-    assert b"Another board" in files_of(tmp_path / "site")["index.html"]
+    assert b"Another board" in contents(tmp_path / "site")["index.html"]

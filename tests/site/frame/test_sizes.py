@@ -8,15 +8,14 @@ import pytest
 
 from memeval.records.grade import Grade
 from memeval.records.run import SystemKind
-from memeval.site.model.content import read_site
 from memeval.site.model.files import Page
 from memeval.site.pages.benchmarks import BenchmarkPages
 from memeval.site.pages.front import FrontPage
 from memeval.site.pages.publisher import publishers
 from memeval.site.pages.systems import SystemPages
 from tests.site import factory
-from tests.site.conftest import whole
-from tests.site.factory import FakeBenchmark, Made, make_run
+from tests.site.factory import FakeBenchmark, Made
+from tests.site.reading import pages_of, site_of
 
 SYSTEMS = 500
 
@@ -40,11 +39,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             Made(f"system-{number:03}", f"Memory {number:03}", grades=every_second) for number in range(SYSTEMS - 1)
         ]
         made += [Made("best", "Best", grades=right), Made("bm25", "BM25", 0.5, SystemKind.CONTROL, grades=every_second)]
-        for one in made:
-            make_run(results, one, benchmark)
-        site = read_site(results, find=lambda _name: benchmark)
-        files = (*FrontPage().publish(site), *BenchmarkPages().publish(site), next(iter(SystemPages().publish(site))))
-        return {file.url: str(file.body) for file in files if isinstance(file, Page)}
+        site = site_of(results, *made, benchmark=benchmark)
+        systems = next(iter(SystemPages().publish(site)))
+        assert isinstance(systems, Page)
+        return pages_of(site, FrontPage, BenchmarkPages) | {systems.url: str(systems.body)}
 
 
 @pytest.mark.parametrize("url", ["", "benchmarks/fake@1/"])
@@ -70,14 +68,9 @@ def test_the_list_of_systems_has_all_five_hundred(pages: dict[str, str]) -> None
 
 
 def test_a_board_of_one_run_has_every_page_and_no_rank(tmp_path: Path) -> None:
-    benchmark = FakeBenchmark()
-    run = make_run(tmp_path / "results", Made("acme", "Acme Memory"), benchmark).run
-    site = read_site(tmp_path / "results", find=lambda _name: benchmark)
-    found = {
-        file.url: str(file.body)
-        for file in whole(each for made in publishers() for each in made.publish(site))
-        if isinstance(file, Page)
-    }
+    site = site_of(tmp_path / "results", Made("acme", "Acme Memory"))
+    (run,) = (row.run for row in site.board.runs)
+    found = pages_of(site, *map(type, publishers()))
     assert {"", "benchmarks/fake@1/", "systems/acme/", f"runs/{run.run_id}/", "compare/", "trends/"} <= found.keys()
     assert (
         "<bdi>Acme Memory</bdi> is the only ranked system. No simple baseline ran here." in found["benchmarks/fake@1/"]

@@ -13,8 +13,8 @@ from memeval.site import build
 from memeval.site.frame import building, site_folder
 from memeval.site.frame.site_folder import contents_of, inputs_of, is_current, remember
 from memeval.site.model import file_digests
-from tests.site.frame.test_frame import files_of
 from tests.site.frame.test_one_run_more import add_run
+from tests.support.archives import contents
 
 
 @pytest.fixture
@@ -46,16 +46,16 @@ def test_a_current_site_stays_as_it_is(tmp_path: Path, results: Path, monkeypatc
     add_run(results, "qa-smoke")
     out = tmp_path / "site"
     build(results, out)
-    before, place = files_of(out), (out / "index.html").stat().st_ino
+    before, place = contents(out), (out / "index.html").stat().st_ino
     with monkeypatch.context() as patch:
         patch.setattr(building, "read_site", refuse)
         build(results, out)
-        assert (files_of(out), (out / "index.html").stat().st_ino) == (before, place)
+        assert (contents(out), (out / "index.html").stat().st_ino) == (before, place)
         (out / "index.html").write_bytes(b"damaged")
         with pytest.raises(AssertionError, match="built again"):
             build(results, out)
     build(results, out)
-    assert files_of(out) == before
+    assert contents(out) == before
 
 
 def written(name: str) -> Callable[[Path], None]:

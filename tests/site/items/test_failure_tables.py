@@ -11,6 +11,7 @@ from memeval.records.track import Redistribution
 from memeval.site.pages.runs import RunPages
 from tests.site.conftest import Built, draw
 from tests.site.factory import SECRET, FakeBenchmark, Made, make_run
+from tests.site.reading import words_of
 
 
 def told(grade: Grade) -> Failure:
@@ -35,16 +36,12 @@ def page_of(site: Built, number: int = 0) -> str:
     return site.read(f"runs/{site.runs[number].run.run_id}/index.html")
 
 
-def text_of(html: str) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
-
-
 def test_a_run_that_was_sealed_without_an_analysis_is_analysed_where_its_data_is_here(built: Built) -> None:
     run = built.runs[0].run
     right = run.scores.overall.correct
     items = built.index_of(run.run_id)["items"]
     assert len(items) == 60 and sum("cause" in line for line in items) == 60 - right
-    said = text_of(page_of(built))
+    said = words_of(page_of(built))
     assert "Wrong answers by cause" in said and f"memeval failures {run.run_id} --json" in said
     assert f"All evidence {right} {60 - right} {100 * right / 60:.1f}" in said
 
@@ -60,7 +57,7 @@ def test_what_a_run_was_sealed_with_is_shown_even_where_the_data_is_not_here(tmp
     benchmark = FakeBenchmark(absent=True, redistribution=Redistribution.IDS)
     site = built_of(tmp_path, benchmark, Made("acme", "Acme", failures=told), Made("older", "Older"))
     wrong = 60 - site.runs[0].run.scores.overall.correct
-    assert f"Wrong in total {wrong} of 60" in text_of(page_of(site))
+    assert f"Wrong in total {wrong} of 60" in words_of(page_of(site))
     assert "memeval failures" in page_of(site), "its rows are not published"
     offered = built_of(tmp_path / "full", FakeBenchmark(), Made("offered", "Offered", failures=told))
     assert 'download="failures.jsonl.gz">failures.jsonl.gz</a>' in page_of(offered).partition('id="outcomes"')[0]

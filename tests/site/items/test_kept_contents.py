@@ -12,7 +12,7 @@ from memeval.site import build
 from memeval.site.frame import building
 from memeval.site.items import run_shards
 from memeval.site.items.kept_contents import keep_contents
-from tests.site.frame.test_frame import files_of
+from tests.support.archives import contents
 
 ROOT = Path(__file__).parents[3]
 
@@ -55,7 +55,7 @@ def test_with_more_processes_the_build_computes_nothing_of_what_they_keep_and_th
     monkeypatch.setattr(run_shards, "run_shards", refuse)
     build(results, tmp_path / "two", jobs=2)
     assert one.items() <= kept.items() and len(kept) == 12
-    assert files_of(tmp_path / "two") == files_of(tmp_path / "one")
+    assert contents(tmp_path / "two") == contents(tmp_path / "one")
 
 
 def test_a_run_that_cannot_be_read_is_left_to_the_build(results: Path) -> None:

@@ -1,4 +1,4 @@
-"""Shards of a run: what repeats is written once, clocks are left out, long texts and model calls are bounded."""
+"""Shards of a run and of a benchmark's data: what repeats is written once, and long texts are bounded."""
 
 import gzip
 import hashlib
@@ -16,8 +16,9 @@ from memeval.execution.contexts import TurnTexts
 from memeval.records.base import canonical_json, digest_bytes
 from memeval.records.call import Call
 from memeval.records.response import Context, ContextPart, Response
-from memeval.records.scenario import Ingest, Scenario, Session, Turn, dated_line
+from memeval.records.scenario import Forget, Ingest, Recall, Retain, Scenario, Session, Turn, dated_line
 from memeval.site import build
+from memeval.site.items.benchmark_shards import benchmark_shards
 from memeval.site.items.calls import PROMPT_CHARACTERS, REPLY_CHARACTERS, PromptTable, _encoded
 from memeval.site.items.run_shards import TEXT_CHARACTERS, RunShards, run_shards
 from memeval.site.model.files import SHARD_BYTES, Asset, encode, joined, packed
@@ -25,6 +26,7 @@ from memeval.site.model.text import BIDI
 from memeval.site.release.checking import _has_name
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, HOSTILE_REPLY, REMINDER, SECRET, FakeBenchmark, Made, make_run
+from tests.support.tiny import TinyDataset, scenario
 
 
 def opened(asset: Asset) -> dict[str, Any]:
@@ -309,3 +311,22 @@ def test_nothing_of_a_call_but_digests_and_numbers_where_text_is_private(tmp_pat
                 hidden = [message["text"] for message in call["messages"]]
                 hidden += [call[name] for name in ("reply", "body", "error") if name in call]
                 assert all(set(value) == {"digest", "bytes"} for value in hidden), call
+
+
+def test_where_text_is_private_a_shard_has_no_word_and_no_time_of_the_data() -> None:
+    made = scenario(0)
+    asked = made.steps[-1].model_copy(update={"timestamp": "2031-03-04T09:00:00Z"})
+    of_bank = (
+        Retain(text_id="s009", content="Rex barks.", bank="zoe", fact_type="canine", source_id="9"),
+        Forget(query="about ferrets"),
+        Recall(question_id="q9", question="Who barks?", bank="yves", tags=("indoors",), since="2032-05-06"),
+    )
+    dataset = TinyDataset([made.model_copy(update={"steps": (*made.steps[:-1], *of_bank, asked)})])
+    for words in (True, False):
+        contents = [shard.content for shard in benchmark_shards(dataset, words)]
+        text = b"".join(gzip.decompress(each) for each in contents if isinstance(each, bytes)).decode()
+        for said in ("Lima", "Which city", "Good to know", "2025-01-05", "2031-03-04", "Ada"):
+            assert (said in text) is words, said
+        for said in ("Rex", "zoe", "canine", "ferrets", "yves", "indoors", "2032-05-06"):
+            assert (said in text) is words, said
+        assert "tiny-000" in text and "s001:t01" in text

@@ -9,7 +9,8 @@ import pytest
 from memeval.records.run import ContextSource, SystemKind
 from tests.site.conftest import Built
 from tests.site.factory import FakeBenchmark, Made
-from tests.site.items.test_failure_tables import built_of, page_of, text_of
+from tests.site.items.test_failure_tables import built_of, page_of
+from tests.site.reading import words_of
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def test_points_stand_where_right_answers_would(measured: Built) -> None:
     run = measured.runs[0].run
     points = run.scores.overall.points
     assert points is not None
-    page = text_of(page_of(measured))
+    page = words_of(page_of(measured))
     assert f"{points:.1f} points, 0 errors" in page
     assert f"{run.scores.categories[0].tally.points:.1f}/30" in page
     assert "Token F1 over all planned items" in page and "Token F1, errors excluded" in page
@@ -36,7 +37,7 @@ def test_points_stand_where_right_answers_would(measured: Built) -> None:
 
 
 def test_measurements_come_with_name_direction_range_and_meaning(measured: Built) -> None:
-    page = text_of(page_of(measured))
+    page = words_of(page_of(measured))
     assert "Token F1 Overlap of words. higher 0 to 1 0.500 0.500" in page
     assert "Recall@5 Among the first 5. higher 0 to 1 0.250 0.250" in page
     assert "Context Tokens of context. lower 0 to ∞ 1,234 1,234" in page

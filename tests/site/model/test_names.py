@@ -5,14 +5,9 @@ from pathlib import Path
 import pytest
 
 from memeval.records.run import SystemKind
-from memeval.site.model.content import SiteModel, read_site
-from tests.site.factory import FakeBenchmark, Made, make_run
-
-
-def site_of(folder: Path, *systems: Made) -> SiteModel:
-    for made in systems:
-        make_run(folder, made, FakeBenchmark())
-    return read_site(folder, find=lambda _name: FakeBenchmark())
+from memeval.site.model.content import SiteModel
+from tests.site.factory import Made
+from tests.site.reading import site_of
 
 
 def names(site: SiteModel) -> dict[str, str]:

@@ -42,23 +42,12 @@ def test_addresses_are_relative_to_the_page(page: str, target: str, expected: st
 @pytest.mark.parametrize(
     "address",
     [
-        "javascript:alert(1)",
-        "JaVaScRiPt:alert(1)",
-        "data:text/html,x",
-        "//evil.example",
-        "http:",
-        "ftp://a.example",
-        " http://a.example",
-        "http://[",
-        None,
-        "",
+        *("javascript:alert(1)", "JaVaScRiPt:alert(1)", "data:text/html,x", "//evil.example", "http:"),
+        *("ftp://a.example", " http://a.example", "http://[", None, ""),
     ],
 )
-def test_addresses_that_are_no_web_addresses_are_not_linked(address: str | None) -> None:
+def test_only_web_addresses_are_linked(address: str | None) -> None:
     assert urls.outside(address) is None
-
-
-def test_web_addresses_are_linked() -> None:
     assert urls.outside("https://example.org/a?b#c") == "https://example.org/a?b#c"
 
 

@@ -9,11 +9,9 @@ from jsonschema import Draft202012Validator
 
 from memeval.records.api import ApiBoards, ApiIndex, ApiRuns, ApiSystems
 from memeval.records.base import digest_bytes
-from memeval.site.model.content import read_site
-from memeval.site.model.files import Asset, file_bytes
 from memeval.site.pages.api import FOLDER, ApiFiles
 from tests.site.conftest import Built
-from tests.site.factory import FakeBenchmark
+from tests.site.reading import assets_of, site_of
 
 GUIDE = Path(__file__).parents[3] / "site/api.md"
 
@@ -57,8 +55,7 @@ def test_runs_name_their_files_by_digest_and_none_is_left_out(built: Built) -> N
 
 
 def test_an_empty_board_has_valid_files(tmp_path: Path) -> None:
-    site = read_site(tmp_path, find=lambda _name: FakeBenchmark())
-    files = {file.path: file_bytes(file) for file in ApiFiles().publish(site) if isinstance(file, Asset)}
+    files = assets_of(site_of(tmp_path), ApiFiles)
     assert json.loads(files[f"{FOLDER}runs.json"]) == {"runs": [], "schema_version": 1}
 
 

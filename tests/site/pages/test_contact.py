@@ -15,6 +15,7 @@ from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Page, assets_root
 from memeval.site.pages.board_files import ContactPage
 from memeval.site.release.new_board import NewBoard
+from tests.site.reading import pages_of
 
 ROOT = Path(__file__).parents[3]
 REPOSITORY = 'repository = "https://example.org/boards/mine"\n'
@@ -27,9 +28,7 @@ def site(folder: Path, settings: str = "") -> SiteModel:
 
 
 def contact(folder: Path, settings: str) -> str:
-    (page,) = ContactPage().publish(site(folder, settings))
-    assert isinstance(page, Page)
-    return str(page.body)
+    return pages_of(site(folder, settings), ContactPage)["contact/"]
 
 
 def test_a_board_without_an_address_says_whom_to_ask_and_what_to_send(tmp_path: Path) -> None:

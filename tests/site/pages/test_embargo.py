@@ -12,12 +12,13 @@ import pytest
 from memeval.claims.embargo import Embargo, embargo, same_files
 from memeval.claims.findings import read_findings
 from memeval.claims.store import stored_regraded
+from memeval.records.finding import RecountedClaim
 from memeval.site import build
 from memeval.site.pages.published import PublishedPages
 from tests.claims.test_findings import board
-from tests.site.conftest import draw
+from tests.site.conftest import draw, store_mirix
 from tests.site.factory import FakeBenchmark, Made, make_run, release_of
-from tests.site.items.test_failure_tables import text_of
+from tests.site.reading import words_of
 
 ROOT = Path(__file__).parents[3]
 SENT = "2026-12-01"
@@ -81,6 +82,12 @@ def copy_under_another_name(imported: Path) -> None:
     (imported / "other-name/own.json").write_text(text)
 
 
+def findings_of(results: Path) -> tuple[RecountedClaim, ...]:
+    report = read_findings(results)
+    assert report is not None
+    return report.findings
+
+
 BuildSite = Callable[..., Path]
 
 
@@ -90,10 +97,7 @@ def published(tmp_path: Path) -> BuildSite:
 
     def make(claims: str, day: str | None) -> Path:
         results = board(tmp_path, claims + HOLDS)
-        (results / "imported/mirix").mkdir(parents=True)
-        for name in ("mem0", "zep", "langmem"):
-            for end in ("json", "jsonl.gz"):
-                shutil.copy(ROOT / f"results/imported/mirix/{name}.{end}", results / "imported/mirix")
+        store_mirix(results)
         if "other-name" in claims:
             copy_under_another_name(results / "imported")
         benchmark = FakeBenchmark()
@@ -153,7 +157,7 @@ def test_a_site_of_this_machine_shows_it_with_a_mark(published: BuildSite, case:
     marked = [path for path, text in contents(site).items() if 'mv-badge-warning">notice not sent<' in text]
     assert "published/index.html" in marked and "systems/mem0/index.html" in marked
     assert "published/index.html" in marked or case == "named file absent"
-    front = text_of((site / "index.html").read_text())
+    front = words_of((site / "index.html").read_text())
     assert "This board is not published. It shows files whose authors were not notified in time" in front
 
 
@@ -165,19 +169,16 @@ def test_the_same_file_is_said_on_both_pages_alike_and_waits_for_both_notices(tm
     copy_under_another_name(results / "imported")
     for told in (claims, claims.replace(notice, ""), claims.replace(notice, "") + notice):
         board(tmp_path, told)
-        report = read_findings(results)
-        assert report is not None
-        waits = embargo(report.findings, stored_regraded(results), "2026-12-31")
+        findings = findings_of(results)
+        waits = embargo(findings, stored_regraded(results), "2026-12-31")
         assert set(waits.claims) == {"other-name", "first-name"}
         assert {"other-name/own", "mirix/mem0"} <= set(waits.files)
-        assert {tuple(one.same_files) for one in report.findings} == {("mirix/mem0",), ("other-name/own",)}
+        assert {tuple(one.same_files) for one in findings} == {("mirix/mem0",), ("other-name/own",)}
     board(tmp_path, claims + notice)
-    report = read_findings(results)
-    assert report is not None
-    assert not embargo(report.findings, stored_regraded(results), "2026-12-31").claims
+    assert not embargo(findings_of(results), stored_regraded(results), "2026-12-31").claims
     draw(results, tmp_path / "site", PublishedPages())
     for one, other in (("other-name/own", "MIRIX"), ("mirix/mem0", "other/name")):
-        page = text_of((tmp_path / "site/published" / one / "index.html").read_text())
+        page = words_of((tmp_path / "site/published" / one / "index.html").read_text())
         assert "This is the same file, byte for byte, as Mem0" in page and other in page
 
 
@@ -197,15 +198,14 @@ def test_a_mark_names_the_day_when_a_notice_was_sent(published: BuildSite) -> No
 
 def test_a_release_of_an_unknown_day_publishes_nothing_that_waits(tmp_path: Path) -> None:
     results = board(tmp_path, DIFFERS + f'absent = "a.json"\n[claim.notice]\nsent = "{SENT}"\n')
-    report = read_findings(results)
-    assert report is not None and embargo(report.findings, (), "").claims == {"zankhaus": "public from 2026-12-15"}
-    assert embargo(report.findings, (), "2026-12-15") == Embargo()
+    findings = findings_of(results)
+    assert embargo(findings, (), "").claims == {"zankhaus": "public from 2026-12-15"}
+    assert embargo(findings, (), "2026-12-15") == Embargo()
 
 
 def test_the_stored_findings_that_wait_are_those_without_a_notice() -> None:
-    report, files = read_findings(ROOT / "results"), tuple(stored_regraded(ROOT / "results"))
-    assert report is not None
-    found = embargo(report.findings, files, "2026-12-31")
-    unsent = {one.claim.id for one in report.findings if one.verdict.value != "holds" and one.claim.notice.sent is None}
+    findings, files = findings_of(ROOT / "results"), tuple(stored_regraded(ROOT / "results"))
+    found = embargo(findings, files, "2026-12-31")
+    unsent = {one.claim.id for one in findings if one.verdict.value != "holds" and one.claim.notice.sent is None}
     assert unsent <= set(found.claims)
     assert "mirix/zep" in found.files, "a file with signs of a broken run"

@@ -1,6 +1,5 @@
 """The page of what graders are worth, with made-up labels of the stored samples, and without labels."""
 
-import html
 import json
 import shutil
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from memeval.records.label import AnswerLabel, LabelReason, ReaderKind, Reading,
 from memeval.site.pages.graders import GradersPage, is_lower_bound
 from memeval.site.pages.published import PublishedPages
 from tests.site.conftest import draw
-from tests.site.items.test_failure_tables import text_of
+from tests.site.reading import said
 
 ROOT = Path(__file__).parents[3]
 PAGES = GradersPage(), PublishedPages()
@@ -83,10 +82,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     add(results, "two", strict, "model")
     draw(results, folder / "site", *PAGES)
     return folder / "site"
-
-
-def said(site: Path, page: str) -> str:
-    return html.unescape(text_of((site / page / "index.html").read_text()))
 
 
 def test_readers_are_named_with_their_agreement_and_called_language_models(site: Path) -> None:

@@ -1,6 +1,5 @@
 """The page of a system is made again if anything that it shows has changed, and only then."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from memeval.records.audit import ProbeKind
 from memeval.records.base import digest_of
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Run, SystemKind
-from memeval.site.model.content import SiteModel, read_site
+from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, Page, file_bytes
 from memeval.site.pages import systems
 from memeval.site.pages.product_results import CategoryDifference
@@ -26,6 +25,7 @@ from memeval.site.table import tables
 from tests.site.conftest import published_board
 from tests.site.factory import FakeBenchmark, Made, make_run
 from tests.site.pages.test_systems import report
+from tests.site.reading import site_of
 from tests.support.audits import make_audit, make_probe
 
 EARLY = "2026-09-01T10:00:00+00:00"
@@ -58,10 +58,6 @@ def made(site: SiteModel, cache: Path, monkeypatch: pytest.MonkeyPatch) -> dict[
         files = list(SystemPages().publish(site))
     pages: dict[str, object] = {file.url: file for file in files if isinstance(file, Page)}
     return pages | {file.path: file_bytes(file) for file in files if isinstance(file, Asset)}
-
-
-def site_of(results: Path) -> SiteModel:
-    return read_site(results, find=lambda _name: FakeBenchmark())
 
 
 def another_run(results: Path) -> None:
@@ -121,33 +117,6 @@ def coloured(results: Path) -> None:
     (results.parent / "memeval.toml").write_text('[colours]\nprimary = "#123456"\n')
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        another_run,
-        another_system,
-        better_baseline,
-        accepted,
-        superseded,
-        described,
-        claimed,
-        without_rows,
-        conforms,
-        audited,
-        on_a_larger_track,
-        coloured,
-    ],
-)
-def test_a_change_gives_the_page_of_a_new_cache(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None]
-) -> None:
-    before = made(site_of(results), tmp_path / "cache", monkeypatch)
-    change(results)
-    after = made(site_of(results), tmp_path / "new", monkeypatch)
-    assert [name for name in after if "acme" in name and after[name] != before.get(name)]
-    assert made(site_of(results), tmp_path / "cache", monkeypatch) == after
-
-
 def released_site(site: SiteModel) -> SiteModel:
     return replace(site, version="2026.1")
 
@@ -158,14 +127,10 @@ def renamed_benchmark(site: SiteModel) -> SiteModel:
     return replace(site, benchmarks={view.id: replace(view, info=view.info.model_copy(update={"title": "Renamed"}))})
 
 
-@pytest.mark.parametrize("change", [released_site, renamed_benchmark])
-def test_a_change_of_the_site_gives_the_page_of_a_new_cache(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[SiteModel], SiteModel]
-) -> None:
-    before = made(site_of(results), tmp_path / "cache", monkeypatch)
-    after = made(change(site_of(results)), tmp_path / "new", monkeypatch)
-    assert [name for name in after if "acme" in name and after[name] != before.get(name)]
-    assert made(change(site_of(results)), tmp_path / "cache", monkeypatch) == after
+CHANGES = (
+    *(another_run, another_system, better_baseline, accepted, superseded, described, claimed, without_rows, conforms),
+    *(audited, on_a_larger_track, coloured),
+)
 
 
 def test_a_page_of_which_nothing_has_changed_is_not_made_again(

@@ -8,14 +8,10 @@ import pytest
 from memeval.archive.ledger import Ledger
 from memeval.records.ledger import LedgerEvent
 from memeval.site.model.content import read_site
-from memeval.site.model.files import Page
 from memeval.site.pages import releases
 from memeval.site.pages.releases import LedgerPage
 from tests.site.factory import FakeBenchmark, Made, make_run
-
-
-def pages(results: Path) -> dict[str, str]:
-    return {page.url: str(page.body) for page in LedgerPage().publish(read_site(results)) if isinstance(page, Page)}
+from tests.site.reading import pages_of
 
 
 def test_older_pages_never_change_and_all_entries_are_on_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,7 +22,7 @@ def test_older_pages_never_change_and_all_entries_are_on_one(tmp_path: Path, mon
     for number in range(1, 14):
         ledger.append(LedgerEvent.REPLIED, run, by="vendor", reason=f"Reply {number}.")
         if number in (1, 7, 8, 12, 13):
-            found = pages(tmp_path)
+            found = pages_of(read_site(tmp_path), LedgerPage)
             for url, body in found.items():
                 shown = [each for each in range(number, 0, -1) if f"<td>Reply {each}.</td>" in body]
                 assert all(one == other + 1 for one, other in pairwise(shown))

@@ -1,10 +1,8 @@
 """The page of the overall index, its files and its chart."""
 
 import csv
-import html
 import io
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
@@ -22,6 +20,7 @@ from memeval.site.model.files import Asset, Page, file_bytes
 from memeval.site.model.text import visible
 from memeval.site.pages.overall import OverallPage
 from tests.site.factory import HOSTILE, shown
+from tests.site.reading import words_of
 from tests.support.runs import make_run, make_track
 
 (RETRIEVAL,) = (suite for suite in read_suites() if suite.id == "retrieval@3")
@@ -46,10 +45,6 @@ def published(results: Path) -> tuple[Page, Mapping[str, bytes]]:
     return page, {each.path: file_bytes(each) for each in files if isinstance(each, Asset)}
 
 
-def text(markup: str) -> str:
-    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", markup)))
-
-
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     """Two systems with an index, and one without."""
@@ -63,7 +58,7 @@ def results(tmp_path: Path) -> Path:
 
 def test_the_page_has_index_scale_ranks_and_reasons(results: Path) -> None:
     page, _files = published(results)
-    words = text(str(page.body))
+    words = words_of(str(page.body))
     assert "100 is" in words and words.count("100.0 % perfect score") == 4
     assert "50.0" in words and "45.0" in words
     assert "1 of 4 No ranked run on" in words
@@ -94,7 +89,7 @@ def test_hostile_text_is_escaped(results: Path) -> None:
 def test_a_board_without_a_suite_says_so(tmp_path: Path) -> None:
     make_run(tmp_path / "results", "acme")
     page, files = published(tmp_path / "results")
-    assert "No system has a run on a suite yet." in text(str(page.body))
+    assert "No system has a run on a suite yet." in words_of(str(page.body))
     assert json.loads(files["downloads/overall.json"])["suites"] == []
 
 

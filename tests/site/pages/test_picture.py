@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
 from memeval.site import build
-from memeval.site.model.content import SiteModel, read_site
+from memeval.site.model.content import SiteModel
 from memeval.site.pages.pictures import (
     MOST,
     PICTURE,
@@ -18,18 +18,17 @@ from memeval.site.pages.pictures import (
     has_picture,
 )
 from tests.site.conftest import Built, draw
-from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
+from tests.site.factory import HOSTILE, FakeBenchmark, Made
+from tests.site.reading import site_of
 
 URL = 'site_url = "https://board.example/x"\n'
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 
-def site_of(folder: Path, *systems: Made, version: str | None = None) -> SiteModel:
-    for made in systems:
-        make_run(folder / "results", made, FakeBenchmark())
+def addressed(folder: Path, *systems: Made, version: str | None = None) -> SiteModel:
     (folder / "results").mkdir(exist_ok=True)
     (folder / "memeval.toml").write_text(URL)
-    return read_site(folder / "results", version=version, find=lambda _name: FakeBenchmark())
+    return site_of(folder / "results", *systems, version=version)
 
 
 def texts(svg: str) -> list[str]:
@@ -37,7 +36,7 @@ def texts(svg: str) -> list[str]:
 
 
 def test_the_picture_is_a_png_of_the_usual_size_and_every_page_names_it(tmp_path: Path) -> None:
-    site_of(tmp_path, Made("acme", "Acme", 0.8), Made("borealis", "Borealis"))
+    addressed(tmp_path, Made("acme", "Acme", 0.8), Made("borealis", "Borealis"))
     build(tmp_path / "results", tmp_path / "site", find=lambda _name: FakeBenchmark())
     draw(tmp_path / "results", tmp_path / "again", PictureFile(), find=lambda _name: FakeBenchmark())
     data = (tmp_path / "site" / PICTURE).read_bytes()
@@ -56,7 +55,7 @@ def test_the_picture_is_a_png_of_the_usual_size_and_every_page_names_it(tmp_path
 
 
 def test_the_picture_has_the_first_systems_with_their_scores(tmp_path: Path) -> None:
-    site = site_of(tmp_path, *(Made(f"s{n}", f"System {n}", 0.2 + 0.07 * n) for n in range(MOST + 3)))
+    site = addressed(tmp_path, *(Made(f"s{n}", f"System {n}", 0.2 + 0.07 * n) for n in range(MOST + 3)))
     shown = texts(drawing(site))
     rows = sorted(site.board.tables[0].rows, key=lambda row: -(row.run.scores.composite.value or 0))
     assert [name for name in shown if name.startswith("System ")] == [row.run.system.name for row in rows[:MOST]]
@@ -64,14 +63,14 @@ def test_the_picture_has_the_first_systems_with_their_scores(tmp_path: Path) -> 
 
 
 def test_names_that_are_long_or_hostile_or_have_other_letters_do_no_harm(tmp_path: Path) -> None:
-    site = site_of(tmp_path, Made("wide", "W" * 80), Made("arabic", "ذاكرة"), Made("hostile", HOSTILE))
+    site = addressed(tmp_path, Made("wide", "W" * 80), Made("arabic", "ذاكرة"), Made("hostile", HOSTILE))
     svg = drawing(site)
     assert "<script" not in svg and "hostile" in texts(svg) and "arabic" in texts(svg)
     assert max(map(len, re.findall("W+", svg))) < PICTURE_NAME_LENGTH
 
 
 def test_an_empty_board_has_no_picture(tmp_path: Path) -> None:
-    assert not has_picture(site_of(tmp_path))
+    assert not has_picture(addressed(tmp_path))
 
 
 def test_a_board_without_an_address_has_no_picture_and_no_canonical_address(built: Built) -> None:
@@ -80,5 +79,5 @@ def test_a_board_without_an_address_has_no_picture_and_no_canonical_address(buil
 
 
 def test_a_release_has_the_address_of_its_version(tmp_path: Path) -> None:
-    assert site_of(tmp_path).address == "https://board.example/x/"
-    assert site_of(tmp_path, version="2026.11").address == "https://board.example/x/2026.11/"
+    assert addressed(tmp_path).address == "https://board.example/x/"
+    assert addressed(tmp_path, version="2026.11").address == "https://board.example/x/2026.11/"

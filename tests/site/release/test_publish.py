@@ -19,6 +19,7 @@ from memeval.site.release import checking, staging
 from memeval.site.release.checking import check_published
 from memeval.site.release.publish import publish
 from memeval.site.release.targets import FolderTarget
+from tests.support.archives import contents
 from tests.support.boards import add_run, small_build
 
 
@@ -144,10 +145,6 @@ def test_a_version_stands_for_one_board_only(results: Path, tmp_path: Path) -> N
     said = "\n".join(publish(results, FolderTarget(tmp_path / "public"), version="1"))
     assert "note: release 1 is frozen, and the board has changed since. The frozen release is published." in said
     assert tree(tmp_path) == before
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_frozen_release_is_finished_on_any_target_after_the_board_has_changed(results: Path, tmp_path: Path) -> None:

@@ -81,12 +81,18 @@ def repository(folder: Path) -> None:
     git(folder, "commit", "-qm", "Begin")
 
 
+@pytest.fixture
+def place(board: Path) -> str:
+    """Return a place in the bucket."""
+    return f"s3://{BUCKET}/{board.parent.name}"
+
+
 @pytest.fixture(params=["folder", "bucket", "git"])
-def named(request: pytest.FixtureRequest, board: Path, bucket: Bucket) -> str:
+def named(request: pytest.FixtureRequest, board: Path, bucket: Bucket, place: str) -> str:
     if request.param == "git":
         repository(board)
         return "git:gh-pages"
-    return str(board / "public") if request.param == "folder" else f"s3://{BUCKET}/{board.parent.name}"
+    return str(board / "public") if request.param == "folder" else place
 
 
 def statuses(target: Target, results: Path) -> dict[str, CheckStatus]:
@@ -173,8 +179,7 @@ def test_a_release_of_an_older_memeval_blocks_nothing(board: Path, named: str) -
 # -- a bucket ------------------------------------------------------------------------------------------------------
 
 
-def test_servers_deliver_versions_for_ever_and_the_root_briefly(board: Path, bucket: Bucket) -> None:
-    place = f"s3://{BUCKET}/{board.parent.name}"
+def test_servers_deliver_versions_for_ever_and_the_root_briefly(board: Path, place: str, bucket: Bucket) -> None:
     published(board / "results", open_target(board, place), "1")
     paths = open_target(board, place).entries()
     [rows] = [path for path in paths if path.endswith(".gz")]
@@ -192,9 +197,8 @@ def test_servers_deliver_versions_for_ever_and_the_root_briefly(board: Path, buc
 
 
 def test_cut_at_any_request_the_old_board_is_whole_and_the_same_call_finishes(
-    board: Path, stored: Path, bucket: Bucket, faulty: FaultyBucket
+    board: Path, place: str, stored: Path, bucket: Bucket, faulty: FaultyBucket
 ) -> None:
-    place = f"s3://{BUCKET}/{board.parent.name}"
     published(board / "results", open_target(board, place), "1")
     old = content_of(open_target(board, place))
     grow(board, stored)
@@ -256,8 +260,7 @@ def listed_newest(board: dict[str, bytes]) -> str:
     return str(json.loads(board["versions.json"])[0]["version"])
 
 
-def test_two_publishers_of_two_versions_both_succeed(board: Path, stored: Path, bucket: Bucket) -> None:
-    place = f"s3://{BUCKET}/{board.parent.name}"
+def test_two_publishers_of_two_versions_both_succeed(board: Path, place: str, stored: Path, bucket: Bucket) -> None:
     other = board.parent / "other"
     shutil.copytree(stored / "two", other / "results")
     folders = {"1": board, "2": other}
@@ -268,8 +271,7 @@ def test_two_publishers_of_two_versions_both_succeed(board: Path, stored: Path, 
     assert b"../2/" in target.read("latest/index.html")
 
 
-def test_of_two_publishers_of_one_version_one_wins(board: Path, stored: Path, bucket: Bucket) -> None:
-    place = f"s3://{BUCKET}/{board.parent.name}"
+def test_of_two_publishers_of_one_version_one_wins(board: Path, place: str, stored: Path, bucket: Bucket) -> None:
     other = board.parent / "other"
     shutil.copytree(stored / "two", other / "results")
 

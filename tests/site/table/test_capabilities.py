@@ -8,16 +8,16 @@ import pytest
 
 from memeval.archive.conformance import store
 from memeval.conformance import CHECKS
-from memeval.records.base import digest_of
-from memeval.records.conformance import CheckOutcome, Conformance, ConformanceCheck
-from memeval.records.run import HostUse, Isolation, Network
+from memeval.records.conformance import CheckOutcome, ConformanceCheck
+from memeval.records.run import HostUse
 from memeval.records.submission import Configuration, Product
 from memeval.records.track import CategoryPlan
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.labels import licence_text
 from memeval.site.pages.rendering import environment
 from memeval.site.table.capabilities import Able, AbleCell, as_rows, capabilities, capability_rows, differing
-from tests.site.factory import HOSTILE, shown
+from tests.site.factory import HOSTILE, make_conformance, shown
+from tests.site.reading import submitted
 from tests.support.runs import edit_head, make_run, make_track
 
 PASSED, FAILED, DECLARED, NOT_APPLICABLE = CheckOutcome
@@ -40,22 +40,8 @@ def site_of(
         ConformanceCheck(name=name, title=name, mandatory=False, outcome=of, detail=f"Saw {HOSTILE}", seconds=0.1)
         for name, of in checks.items()
     ]
-    store(results, report(*found))
+    store(results, make_conformance(*found))
     return read_site(results)
-
-
-def report(*checks: ConformanceCheck) -> Conformance:
-    return Conformance(
-        slug="acme",
-        version="1.0",
-        submission_digest=digest_of("files"),
-        environment_digest=digest_of("environment"),
-        suite="conformance@2",
-        isolation=Isolation.SANDBOXED,
-        network=Network.NONE,
-        at="2026-11-20T10:00:00.000+00:00",
-        checks=checks,
-    )
 
 
 def cell(site: SiteModel, title: str) -> AbleCell:
@@ -176,7 +162,7 @@ def test_a_licence_is_said_without_the_forms_of_package_metadata(stated: str, pl
 def test_systems_without_checks_and_reference_systems_have_no_row(tmp_path: Path) -> None:
     make_run(tmp_path, "acme", track=LIFECYCLE)
     assert capability_rows(read_site(tmp_path)) == []
-    store(tmp_path, report())
+    store(tmp_path, make_conformance())
     caveats = Configuration(caveats=("reference system of the tests",))
     edit_head(
         make_run(tmp_path, "acme", track=LIFECYCLE, started="2026-12-01T10:00:00.000+00:00", configuration=caveats)
@@ -184,7 +170,8 @@ def test_systems_without_checks_and_reference_systems_have_no_row(tmp_path: Path
     assert capability_rows(read_site(tmp_path)) == []
 
 
-SERVICE = """slug = "{slug}"
+def service(slug: str, *, key: str = "", model: str = "LLM of the vendor", mock: str = "") -> str:
+    return f"""slug = "{slug}"
 name = "Far"
 version = "1"
 {mock}
@@ -200,17 +187,11 @@ model = "{model}"
 """
 
 
-def submitted(results: Path, slug: str, *, key: str = "", model: str = "LLM of the vendor", mock: str = "") -> None:
-    folder = results.parent / "submissions" / slug
-    folder.mkdir(parents=True)
-    (folder / "submission.toml").write_text(SERVICE.format(slug=slug, key=key, model=model, mock=mock))
-
-
 def test_a_service_that_never_ran_has_the_answers_of_its_manifest(tmp_path: Path) -> None:
     results = tmp_path / "results"
-    submitted(results, "keyed", key='key = "FAR_KEY"')
-    submitted(results, "open", model="no LLM")
-    submitted(results, "played", mock="mock = true")
+    submitted(results, "keyed", service("keyed", key='key = "FAR_KEY"'))
+    submitted(results, "open", service("open", model="no LLM"))
+    submitted(results, "played", service("played", mock="mock = true"))
     site_of(results, {"forget-bank": PASSED}, mock=True)
     found = {row.slug: row for row in capability_rows(read_site(results))}
     assert list(found) == ["keyed", "open", "acme"]  # a mock that ran is last, one that did not has no row

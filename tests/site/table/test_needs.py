@@ -7,9 +7,9 @@ import pytest
 
 from memeval.records.run import HostUse, Run, SystemKind
 from memeval.records.submission import Product
-from memeval.site.model.content import read_site
 from memeval.site.table.tables import Needs, needs, view
 from tests.site.factory import ORIGIN, FakeBenchmark, Made, make_run
+from tests.site.reading import site_of, submitted
 
 HOST = HostUse(host="api.acme.example", origin="https://api.acme.example")
 
@@ -67,11 +67,8 @@ def test_only_a_product_that_states_an_open_licence_has_one(run: Run, licence: s
 
 
 def test_the_licence_of_the_adapter_does_not_count(tmp_path: Path) -> None:
-    results, folder = tmp_path / "results", tmp_path / "submissions/acme"
-    make_run(results, Made("acme", "Acme", 0.5), FakeBenchmark())
-    folder.mkdir(parents=True)
-    (folder / "submission.toml").write_text('slug = "acme"\nname = "Acme"\nversion = "1"\nlicence = "MIT"\n', "utf-8")
-    site = read_site(results, find=lambda _name: FakeBenchmark())
+    submitted(tmp_path / "results", "acme", 'slug = "acme"\nname = "Acme"\nversion = "1"\nlicence = "MIT"\n')
+    site = site_of(tmp_path / "results", Made("acme", "Acme", 0.5))
     assert site.submissions["acme"].licence == "MIT"
     (line,) = view(site, site.board.tables[0]).lines
     assert not line.needs.open

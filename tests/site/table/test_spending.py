@@ -1,6 +1,5 @@
 """Columns of cost and time: what is unknown is no zero, and a search counts where nothing is asked."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,19 +9,15 @@ import pytest
 from memeval.leaderboard.board import BoardRow
 from memeval.records.call import Phase, PhaseUsage, UsageSource
 from memeval.records.run import Cost, Isolation, Network, Percentiles
-from memeval.site.model.files import Asset, Page, file_bytes
-from memeval.site.pages.api import ApiFiles
-from memeval.site.pages.compare import comparison
 from memeval.site.pages.runs import RunPages
 from memeval.site.pages.score_table import score_rows
 from memeval.site.pages.systems import SystemPages
 from memeval.site.table.columns import ColumnReader
 from memeval.site.table.spending import SPENDING
 from memeval.site.table.tables import view
-from tests.site.conftest import Built, whole
+from tests.site.conftest import Built
 from tests.site.factory import FakeBenchmark, Made, make_run
-from tests.site.pages.test_systems import text
-from tests.site.table.test_judges import model
+from tests.site.reading import api_of, compared, pages_of, site_of, words_of
 from tests.support.runs import edit_head
 
 
@@ -30,7 +25,7 @@ from tests.support.runs import edit_head
 def row(tmp_path_factory: pytest.TempPathFactory) -> BoardRow:
     results: Path = tmp_path_factory.mktemp("spending")
     make_run(results, Made("acme", "Acme"), FakeBenchmark())
-    return model(results).board.runs[0]
+    return site_of(results).board.runs[0]
 
 
 def read(row: BoardRow, name: str, **changes: Any) -> ColumnReader:
@@ -124,21 +119,17 @@ def test_every_page_and_file_says_the_same_of_a_cost(
         made = make_run(tmp_path, Made(slug, slug.title(), 0.5), FakeBenchmark())
         unseen = {"usd": None, "reason": "memeval does not see whether the system calls models"}
         edit_head(made, isolation=isolation, network="none", cost=unseen, usage={})
-    site = model(tmp_path)
+    site = site_of(tmp_path)
     (table,) = site.board.tables
     shown_table = view(site, table)
     for name in (EACH, "cost_usd"):
         cells = [column.cell(shown_table.lines[0].row) for column in shown_table.columns if column.name == name]
         assert [(cell.text, cell.reading.note) for cell in cells] == [(shown, note)], "the board"
-    made_table = comparison(shown_table)
-    assert made_table is not None
-    compared = json.loads(file_bytes(made_table.file))
-    costs = [place for place, fact in enumerate(compared["facts"]) if "cost" in fact["title"].lower()]
-    assert costs and {tuple(compared["runs"][0]["facts"][place]) for place in costs} == {(shown, note)}, "compare"
+    data = compared(site)
+    costs = [place for place, fact in enumerate(data["facts"]) if "cost" in fact["title"].lower()]
+    assert costs and {tuple(data["runs"][0]["facts"][place]) for place in costs} == {(shown, note)}, "compare"
     assert {(row["cost_usd"], row["cost_note"]) for row in score_rows(site.board)} == {(value, note)}, "CSV"
-    runs = next(file for file in ApiFiles().publish(site) if isinstance(file, Asset) and "runs.json" in file.path)
-    found = json.loads(file_bytes(runs))["runs"]
-    assert {(run["cost_usd"], run["cost_note"]) for run in found} == {(value, note)}, "API"
+    assert {(run["cost_usd"], run["cost_note"]) for run in api_of(site, "runs")} == {(value, note)}, "API"
     for publisher, card in ((RunPages, f"Total cost {shown} {note}"), (SystemPages, f"{shown} {note}")):
-        pages = [file for file in whole(publisher().publish(site)) if isinstance(file, Page)]
-        assert all(card in text(str(page.body)) for page in pages if page.url != "systems/"), "its pages"
+        pages = pages_of(site, publisher)
+        assert all(card in words_of(body) for url, body in pages.items() if url != "systems/"), "its pages"

@@ -1,4 +1,4 @@
-"""What pages say about ranks, ties and the best simple baseline."""
+"""What pages say about ranks, ties and the best simple baseline, and the warnings beside the names of systems."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +12,12 @@ from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import BoardTable, build_board
 from memeval.records.run import SystemKind
 from memeval.records.track import Track
+from memeval.site.table.flags import marks
 from memeval.site.table.standings import BASELINE, RANK, rank_text, reader_ceiling, ties, verdict
 from memeval.statistics.flips import PValues
 from memeval.statistics.ranks import RankRange
+from tests.site.factory import Made
+from tests.site.reading import site_of
 from tests.support.runs import make_run, make_track
 
 
@@ -160,3 +163,16 @@ def test_a_tie_against_intervals_that_do_not_overlap_has_its_reason(tmp_path: Pa
         "Acme and Blue are tied although their intervals do not overlap. Their difference alone has p = 0.01. "
         "Corrected for all tests of the table, it has p = 0.2, and only p below 0.05 separates two systems."
     ]
+
+
+@pytest.mark.parametrize(("bm25", "found"), [(0.9, ["below file search"]), (0.2, [])])
+def test_no_warning_repeats_the_test_against_the_best_baseline(tmp_path: Path, bm25: float, found: list[str]) -> None:
+    made = (
+        Made("acme", "Acme", 0.3),
+        Made("bm25", "BM25", bm25, SystemKind.CONTROL),
+        Made("file-grep", "Text files and grep", 0.7, SystemKind.CONTROL),
+    )
+    site = site_of(tmp_path, *made)
+    (table,) = site.board.tables
+    row = next(each for each in table.rows if each.run.system.slug == "acme")
+    assert [mark.name for mark in marks(site, table, row)] == found

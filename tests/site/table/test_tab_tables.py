@@ -22,11 +22,10 @@ from memeval.records.grade import Grade
 from memeval.records.run import SystemKind
 from memeval.records.track import CategoryPlan
 from memeval.site.model.content import SiteModel, read_site
-from memeval.site.model.files import Asset, Page, file_bytes
 from memeval.site.pages.front import FrontPage
 from memeval.site.table.tab_tables import TabTable, tab_tables
-from tests.site.conftest import whole
 from tests.site.factory import FakeBenchmark
+from tests.site.reading import assets_of, pages_of
 from tests.support.runs import make_run, make_track
 
 PROTOCOLS = tuple(
@@ -78,9 +77,8 @@ def counts(table: TabTable) -> dict[str, list[tuple[int, int, str] | None]]:
 
 def front(site: SiteModel) -> tuple[str, dict[str, str]]:
     """Return the front page, and the downloads beside it by path."""
-    files = list(whole(FrontPage().publish(site)))
-    (page,) = (str(file.body) for file in files if isinstance(file, Page))
-    return page, {file.path: file_bytes(file).decode() for file in files if isinstance(file, Asset)}
+    assets = assets_of(site, FrontPage)
+    return pages_of(site, FrontPage)[""], {path: data.decode() for path, data in assets.items()}
 
 
 def test_a_cell_is_of_the_run_with_the_most_items_and_says_its_tier(tmp_path: Path) -> None:

@@ -11,12 +11,11 @@ from memeval.evaluation.run import summary
 from memeval.records.base import digest_of
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.submission import Configuration
-from memeval.site.model.content import read_site
 from memeval.site.pages.systems import SystemPages
 from memeval.site.table.write_costs import WriteCost, write_cost
-from tests.site.conftest import whole
 from tests.site.factory import FakeBenchmark
-from tests.support.audits import ENDPOINT
+from tests.site.reading import pages_of, site_of
+from tests.support.audits import ENDPOINT, make_call
 from tests.support.runs import edit_head, make_run, make_track, write_rows
 
 TRACK = make_track(benchmark="fake@1", data_digest=FakeBenchmark().dataset.digest)
@@ -28,18 +27,10 @@ METERED = {"isolation": "sandboxed", "network": "gateway"}
 
 def called(number: int, phase: Phase, api: Api = Api.CHAT, **more: Any) -> Call:
     body: dict[str, Any] = {"model": "m", "input": ["a", "b", "c"]} if api is Api.EMBEDDINGS else {"model": "m"}
-    counts = {"prompt_tokens": 40, "completion_tokens": None if api is Api.EMBEDDINGS else 5} | more
-    return Call(
-        key=digest_of([number, phase]),
-        caller=Caller.SYSTEM,
-        phase=phase,
-        scenario_id="s",
-        ordinal=number,
-        request=ModelRequest(endpoint=ENDPOINT, api=api, body=body),
-        reply="{}",
-        at="2026-11-01T10:00:00+00:00",
-        **counts,
-    )
+    counts: dict[str, Any] = {"prompt_tokens": 40, "completion_tokens": None if api is Api.EMBEDDINGS else 5} | more
+    where: dict[str, Any] = {"caller": Caller.SYSTEM, "phase": phase, "scenario_id": "s", "ordinal": number}
+    request = ModelRequest(endpoint=ENDPOINT, api=api, body=body)
+    return make_call(request, key=digest_of([number, phase]), **where, **counts)
 
 
 def with_calls(folder: RunFolder, calls: Sequence[Call]) -> None:
@@ -51,7 +42,7 @@ def with_calls(folder: RunFolder, calls: Sequence[Call]) -> None:
 
 
 def cost_of(results: Path) -> WriteCost:
-    site = read_site(results, find=lambda _name: FakeBenchmark())
+    site = site_of(results)
     found = write_cost(site, site.board.of_system("acme"))
     assert found is not None
     return found
@@ -105,7 +96,5 @@ def test_a_mock_says_nothing_of_what_the_product_costs(tmp_path: Path) -> None:
 
 def test_the_page_of_a_product_says_what_a_write_costs(tmp_path: Path) -> None:
     made = edit_head(make_run(tmp_path, "acme", track=TRACK), **SHUT)
-    site = read_site(tmp_path, find=lambda _name: FakeBenchmark())
-    pages = {getattr(file, "url", ""): file for file in whole(SystemPages().publish(site))}
-    page = str(getattr(pages["systems/acme/"], "body", ""))
+    page = pages_of(site_of(tmp_path), SystemPages)["systems/acme/"]
     assert f'<a href="../../runs/{made.run.run_id}/">0 calls, 0 tokens (no model calls possible)</a>.' in page

@@ -1,7 +1,6 @@
 """The page of trends, the versions on the page of a product, and the pages of changed versions."""
 
 import csv
-import html
 import io
 import json
 import re
@@ -15,7 +14,6 @@ from memeval.records.api import ApiTrends
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
 from memeval.site.model.content import SiteModel, read_site
-from memeval.site.model.files import Asset, Page
 from memeval.site.pages.api import ApiFiles, FeedFile
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.systems import SystemPages
@@ -23,6 +21,7 @@ from memeval.site.pages.trends import DOWNLOAD, TrendsPage
 from memeval.site.pages.version_changes import VersionChangePages
 from memeval.site.trends.product_trends import EMBEDDER, trends_of
 from tests.site.factory import HOSTILE
+from tests.site.reading import assets_of, pages_of, words_of
 from tests.support.made_versions import REASON, VERSIONS, Made, clustered, make_history, product_of
 from tests.support.runs import edit_head, make_run, make_track
 
@@ -54,28 +53,19 @@ def without_history(results: Path) -> None:
 
 
 def files(results: Path, publisher: type[Publisher]) -> dict[str, str]:
-    made = {}
-    for each in publisher().publish(site_of(results)):
-        if isinstance(each, Page):
-            made[each.url] = str(each.body)
-        elif isinstance(each, Asset) and isinstance(each.content, bytes):
-            made[each.path] = each.content.decode()
-    return made
-
-
-def text(markup: str) -> str:
-    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", markup)))
+    site = site_of(results)
+    return pages_of(site, publisher) | {path: data.decode() for path, data in assets_of(site, publisher).items()}
 
 
 def test_a_board_with_one_version_of_each_product_says_how_to_measure_more(tmp_path: Path) -> None:
     make_run(tmp_path, "acme")
-    said = text(files(tmp_path, TrendsPage)["trends/"])
+    said = words_of(files(tmp_path, TrendsPage)["trends/"])
     assert "No product has run in two versions on one track yet. memeval history SYSTEM measures" in said
     assert "1 other product with one measured version." in said
 
 
 def test_an_empty_board_has_a_page(tmp_path: Path) -> None:
-    assert "No product has run in two versions" in text(files(tmp_path, TrendsPage)["trends/"])
+    assert "No product has run in two versions" in words_of(files(tmp_path, TrendsPage)["trends/"])
 
 
 def test_a_row_has_the_change_the_step_both_ends_and_the_times(tmp_path: Path) -> None:
@@ -83,7 +73,7 @@ def test_a_row_has_the_change_the_step_both_ends_and_the_times(tmp_path: Path) -
     make_run(tmp_path, "borealis", regraded=clustered)
     board(tmp_path, "acme", 45)
     page = files(tmp_path, TrendsPage)["trends/"]
-    said = text(page)
+    said = words_of(page)
     assert re.search(r"Acme made-up@1\S* .*\+50\.0 \+\d+\.\d to \+\d+\.\d 1\.0\.0 : \+50\.0 p < 0\.001", said)
     assert "3 of 4 ran" in said
     assert "40.0 0.10.0 , 2024-07-01" in said and "90.0 9.0" in said
@@ -98,15 +88,15 @@ def test_times_that_were_counted_in_another_way_do_not_stand_side_by_side(tmp_pa
     assert last.run.beside is not None
     edit_head(last, beside=last.run.beside.data() | {"fastest": last.run.beside.data()["search"]})
     board(tmp_path, "acme", 45)
-    said = text(files(tmp_path, TrendsPage)["trends/"])
+    said = words_of(files(tmp_path, TrendsPage)["trends/"])
     assert re.search(r"6\.12 × 6\.0–6\.2 6\.12 × 6\.0–6\.2; first, 0\.10\.0 : 2\.04 ×", said), "search, then ingestion"
-    assert "timed in another way than before" in text(files(tmp_path, SystemPages)["systems/acme/"])
+    assert "timed in another way than before" in words_of(files(tmp_path, SystemPages)["systems/acme/"])
 
 
 def test_a_product_that_never_changed_says_so(tmp_path: Path) -> None:
     make_history(tmp_path, "acme", STEADY)
     board(tmp_path, "acme", 30)
-    assert "0 equal answers none" in text(files(tmp_path, TrendsPage)["trends/"])
+    assert "0 equal answers none" in words_of(files(tmp_path, TrendsPage)["trends/"])
 
 
 def test_a_product_that_equals_our_embedder_has_a_line_and_no_chart(tmp_path: Path) -> None:
@@ -115,10 +105,10 @@ def test_a_product_that_equals_our_embedder_has_a_line_and_no_chart(tmp_path: Pa
     make_run(tmp_path, EMBEDDER, {"kept": 30, "changed": 30}, regraded=clustered)
     page = files(tmp_path, TrendsPage)["trends/"]
     sentence = "4 versions: it searches with our embedder. No version differs from the MiniLM vectors on any question."
-    assert sentence in text(page) and "mv-spark" not in page
+    assert sentence in words_of(page) and "mv-spark" not in page
     product = files(tmp_path, SystemPages)["systems/acme/"]
     said = "4 versions ran. It searches with our embedder. No version differs from the MiniLM vectors on any"
-    assert said in text(product) and "mv-trend-line" not in product
+    assert said in words_of(product) and "mv-trend-line" not in product
 
 
 def test_one_version_that_differs_from_our_embedder_gives_a_chart(tmp_path: Path) -> None:
@@ -169,7 +159,7 @@ def test_a_change_has_a_page_with_the_items_that_flipped(tmp_path: Path) -> None
     made = files(tmp_path, VersionChangePages)
     [(url, page)] = made.items()
     assert url == f"trends/acme/1.0.0/{make_track().id}/"
-    said = text(page)
+    said = words_of(page)
     assert "Acme 1.0.0 against 0.10.0" in said
     assert "50 items better, 0 worse, 50 equal. This is a step of its history (p < 0.001)." in said
     assert "Better: 50 items" in said and "kept-020" in said and "kept-045" not in said
@@ -203,7 +193,7 @@ def test_invalidated_runs_are_no_points_and_are_counted(tmp_path: Path) -> None:
     folders = make_history(tmp_path, "acme")
     board(tmp_path, "acme", 30)
     Ledger(tmp_path).append(LedgerEvent.INVALIDATED, folders[0], by="m", reason="Leaked.")
-    said = text(files(tmp_path, TrendsPage)["trends/"])
+    said = words_of(files(tmp_path, TrendsPage)["trends/"])
     assert "Runs that do not count: 1 invalidated." in said
 
 
@@ -231,6 +221,5 @@ def test_the_trends_of_the_stored_histories_are_a_small_page(tmp_path: Path) -> 
         for benchmark in ("lifecycle", "locomo"):
             (results / benchmark).mkdir(exist_ok=True)
             (results / benchmark / slug).symlink_to(stored / benchmark / slug)
-    page = next(each for each in TrendsPage().publish(read_site(results)) if isinstance(each, Page))
-    assert "mv-spark" in str(page.body)
-    assert len(str(page.body).encode()) < 150_000
+    page = pages_of(read_site(results), TrendsPage)["trends/"]
+    assert "mv-spark" in page and len(page.encode()) < 150_000
