@@ -19,7 +19,10 @@ from xdist.scheduler import LoadFileScheduling
 
 from tests.own_home import move_in, new_home
 
-pytest_plugins = ["tests.skips", "tests.support.products", "tests.support.calling", "tests.support.standing"]
+pytest_plugins = [
+    "tests.skips",
+    *(f"tests.support.{name}" for name in ("products", "calling", "standing", "bucket_server")),
+]
 
 # A busy machine is no fault of the code: no property test fails for the seconds it took. A change is judged by the same
 # examples each time; `make properties` looks for others, many more.

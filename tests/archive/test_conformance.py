@@ -10,7 +10,8 @@ from memeval.archive.runs import sealed_runs
 from memeval.records.base import digest_bytes
 from memeval.records.conformance import CheckOutcome, Conformance, ConformanceCheck
 from memeval.records.errors import BadInput
-from memeval.records.run import Isolation, Network
+from memeval.records.run import Isolation
+from tests.site.factory import make_conformance
 
 FILES, PLACE = digest_bytes(b"files"), digest_bytes(b"place")
 
@@ -25,18 +26,8 @@ def report(**changed: Any) -> Conformance:
         remedy="Keep it.",
         seconds=0.5,
     )
-    made = Conformance(
-        slug="acme",
-        version="1.0",
-        submission_digest=FILES,
-        environment_digest=PLACE,
-        suite="conformance@2",
-        isolation=Isolation.SANDBOXED,
-        network=Network.NONE,
-        at="2026-01-02T03:04:05Z",
-        checks=(check,),
-    )
-    return made.model_copy(update=changed)
+    told = {"submission_digest": FILES, "environment_digest": PLACE, "at": "2026-01-02T03:04:05Z"}
+    return make_conformance(check, **told | changed)
 
 
 def test_a_report_is_stored_by_its_digests_and_read_again(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ def entries(folder: RunFolder, said: Said, run_id: str | None = None) -> list[Le
 
 
 CLAIMED, RECOMPUTED = GradeTrust.CLAIMED, GradeTrust.RECOMPUTED
+UNCONFIRMED = Trust(CLAIMED, AnswerTrust.SELF_RUN)
 
 
 @pytest.mark.parametrize(
@@ -130,12 +131,8 @@ def test_a_sample_holds_while_it_allows_95_percent(agreed: int, asked: int, held
 
 def test_what_is_said_of_another_run_does_not_rub_off(runs: dict[SystemKind, RunFolder]) -> None:
     folder = runs[SystemKind.SUBMISSION]
-    assert trust_of(folder, entries(folder, DEEDS, run_id="20261101T100000-00000000")) == Trust(
-        CLAIMED, AnswerTrust.SELF_RUN
-    )
-    assert trust_of(folder, entries(runs[SystemKind.FILE], DEEDS, run_id=folder.run.run_id)) == Trust(
-        CLAIMED, AnswerTrust.SELF_RUN
-    )
+    for of, run_id in ((folder, "20261101T100000-00000000"), (runs[SystemKind.FILE], folder.run.run_id)):
+        assert trust_of(folder, entries(of, DEEDS, run_id)) == UNCONFIRMED
 
 
 def test_an_edited_head_voids_all_that_was_said_of_it(tmp_path: Path) -> None:
@@ -143,7 +140,7 @@ def test_an_edited_head_voids_all_that_was_said_of_it(tmp_path: Path) -> None:
     said = entries(folder, DEEDS)
     assert trust_of(folder, said) == Trust(RECOMPUTED, AnswerTrust.REPEATED)
     edited = edit_head(folder, cost={"usd": 0.0, "reason": "edited"})
-    assert trust_of(edited, said) == Trust(CLAIMED, AnswerTrust.SELF_RUN)
+    assert trust_of(edited, said) == UNCONFIRMED
 
 
 def test_spaces_added_to_a_head_are_an_edit(tmp_path: Path) -> None:
@@ -152,7 +149,7 @@ def test_spaces_added_to_a_head_are_an_edit(tmp_path: Path) -> None:
     (folder.path / "run.json").write_bytes(folder.head_bytes + b"\n")
     edited = RunFolder(folder.path)
     assert edited.run == folder.run
-    assert trust_of(edited, said) == Trust(CLAIMED, AnswerTrust.SELF_RUN)
+    assert trust_of(edited, said) == UNCONFIRMED
 
 
 def test_a_system_that_reaches_files_is_never_repeated(tmp_path: Path) -> None:

@@ -41,14 +41,6 @@ def test_who_loses_to_a_simple_baseline(wide: Visit) -> None:
     expect(overview(page).locator("tbody tr:visible")).not_to_have_count(1)
 
 
-def test_whether_one_system_is_better_than_another(wide: Visit) -> None:
-    page = wide.go()
-    page.locator("#find ~ ul").get_by_role("link", name="Compare two systems").click()
-    page.get_by_label("First system").fill("acme memory")
-    page.get_by_label("Second system").fill("Borealis")
-    expect(page.locator(".mv-result-line").first).to_contain_text("Borealis scores")
-
-
 def test_a_wrong_answer_and_how_to_repeat_the_score(wide: Visit) -> None:
     page = wide.go()
     overview(page).locator("td.mv-cell a").first.click()

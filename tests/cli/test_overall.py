@@ -11,17 +11,7 @@ import pytest
 from memeval.records.run import SystemKind
 from tests.support.calling import Call
 from tests.support.runs import make_run, make_track
-
-ENTRY = """
-[[suites.benchmarks]]
-benchmark = "beliefs@2"
-protocol = "judge"
-tier = "full"
-reader = "extractive@2"
-judge = "rules@3"
-ceiling = "oracle"
-"""
-SUITE = '[[suites]]\nid = "mine@1"\ntitle = "Mine"\nsummary = "What I need."\n'
+from tests.support.suites import ENTRY, SUITE
 
 
 @pytest.fixture

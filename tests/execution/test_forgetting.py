@@ -84,12 +84,8 @@ def test_a_failed_request_fails_the_questions_after_it(tmp_path: Path, forget: F
 
 
 def test_a_request_to_forget_comes_first_in_an_empty_memory(tmp_path: Path) -> None:
-    scenario = Scenario(
-        scenario_id="empty", steps=(Forget(bank="a"), *STEPS[:1], Recall(question_id="q", question="?", bank="a"))
-    )
-    with system(tmp_path, BANKS.replace("{more}", "").replace("{refuse}", "")) as process:
-        (finished,) = runner(process).run(ScenarioWork(scenario, {"q": ("q",)}))
-    assert found(finished.responses[0]) == ["s001:t01"]
+    (after,) = responses(tmp_path, (Forget(bank="a"), *STEPS[:1], Recall(question_id="q", question="?", bank="a")))
+    assert found(after) == ["s001:t01"]
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,7 @@ import pytest
 from memeval.leaderboard.suites import find_suite, read_suites
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.removed import why_removed
-
-ENTRY = """
-[[suites.benchmarks]]
-benchmark = "beliefs@2"
-protocol = "judge"
-tier = "full"
-reader = "extractive@2"
-judge = "rules@3"
-ceiling = "oracle"
-"""
-SUITE = '[[suites]]\nid = "mine@1"\ntitle = "Mine"\nsummary = "What I need."\n'
+from tests.support.suites import ENTRY, SUITE
 
 
 def written(tmp_path: Path, text: str) -> Path:

@@ -231,12 +231,9 @@ def test_a_port_in_use_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         assert said(asked(first, "still here")).endswith("here"), "and needs no key"
 
 
-def test_threads_of_an_engine_sleep_while_they_wait(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    pin(monkeypatch, tmp_path, gguf())
-    stand_in(monkeypatch)
-    with LocalServer(find_model(NAME)) as made:
-        made.address()
-        given = _process(made).environ()
+def test_threads_of_an_engine_sleep_while_they_wait(started: LocalServer) -> None:
+    started.address()
+    given = _process(started).environ()
     assert (given["OMP_WAIT_POLICY"], given["GOMP_SPINCOUNT"]) == ("passive", "0")
 
 

@@ -1,6 +1,6 @@
 """Both stores keep the same promises: a folder, and a bucket of a real server."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,14 +10,8 @@ from memeval.objects import BadStore, Headers, ObjectStore, open_store, parse_pl
 from memeval.objects.folder import PART
 from memeval.objects.s3 import PART_BYTES
 from memeval.records.errors import BadInput
-from tests.support.bucket_server import BUCKET, Bucket, bucket_server
+from tests.support.bucket_server import BUCKET, Bucket
 from tests.support.faulty_bucket import Fault, faulty_bucket
-
-
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[Bucket]:
-    with bucket_server() as running:
-        yield running
 
 
 @pytest.fixture(params=["folder", "bucket"])

@@ -111,5 +111,5 @@ def make_judgment(prompt: str, reply: str | None, **parts: Any) -> Call:
         "seconds": 0.42,
         "queued_seconds": 0.01,
     }
-    request = chat_request(prompt)
-    return make_call(request, None if reply is None else chat_body(reply), **{"request": request} | usual | parts)
+    request = parts.pop("request", None) or chat_request(prompt)
+    return make_call(request, None if reply is None else chat_body(reply), **usual | parts)

@@ -55,3 +55,9 @@ def bucket_server() -> Iterator[Bucket]:
             yield bucket
     finally:
         server.stop()
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[Bucket]:
+    with bucket_server() as running:
+        yield running

@@ -1,18 +1,13 @@
 """Stores and small runs for tests of the archive."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from memeval.archive.runs import RunFolder
 from memeval.objects import ObjectStore, open_store, parse_place
-from tests.support.bucket_server import BUCKET, Bucket, bucket_server
-
-
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[Bucket]:
-    with bucket_server() as running:
-        yield running
+from tests.support.archives import push, small_run
+from tests.support.bucket_server import BUCKET, Bucket
 
 
 @pytest.fixture(autouse=True)
@@ -30,3 +25,11 @@ def store(tmp_path: Path) -> ObjectStore:
 def in_bucket(tmp_path: Path, bucket: Bucket) -> ObjectStore:
     """Return an archive in a bucket of a real server."""
     return open_store(parse_place(f"s3://{BUCKET}/{tmp_path.name}", endpoint=bucket.endpoint))
+
+
+@pytest.fixture
+def pushed(store: ObjectStore, tmp_path: Path) -> RunFolder:
+    """Return a small run of ``results``, which is in the archive."""
+    run = small_run(tmp_path / "results")
+    push(store, run)
+    return run

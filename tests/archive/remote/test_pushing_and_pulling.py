@@ -76,13 +76,13 @@ def test_rows_that_differ_from_run_json_are_refused_and_nothing_of_the_head_is_s
     assert list(store.list()) == []
 
 
-def test_another_run_json_of_an_archived_run_is_refused_with_both_digests(store: ObjectStore, tmp_path: Path) -> None:
-    run = small_run(tmp_path / "results")
-    push(store, run)
-    edited = edit_head(run, seeds={"seed": 7})
+def test_another_run_json_of_an_archived_run_is_refused_with_both_digests(
+    store: ObjectStore, pushed: RunFolder, tmp_path: Path
+) -> None:
+    edited = edit_head(pushed, seeds={"seed": 7})
     (outcome,) = push(store, edited)
     assert outcome.state is PushState.REFUSED
-    assert run.digest in str(outcome.error) and edited.digest in str(outcome.error)
+    assert pushed.digest in str(outcome.error) and edited.digest in str(outcome.error)
     assert len(listed_heads(store)) == 1
     (outcome_here,) = pull(store, tmp_path / "results")
     assert outcome_here.state is PullState.REFUSED
@@ -118,17 +118,15 @@ def test_half_a_run_is_no_run(store: ObjectStore, tmp_path: Path) -> None:
     assert verify_archive(store).orphans == []
 
 
-def test_a_row_file_that_was_lost_is_sent_again(store: ObjectStore, tmp_path: Path) -> None:
-    run = small_run(tmp_path / "results")
-    push(store, run)
-    lost = row_key(run.run.files["grades.jsonl"].digest)
+def test_a_row_file_that_was_lost_is_sent_again(store: ObjectStore, pushed: RunFolder, tmp_path: Path) -> None:
+    lost = row_key(pushed.run.files["grades.jsonl"].digest)
     store.delete(lost)
     (problem,) = verify_archive(store).problems
     assert "the archive lacks rows of this run: grades.jsonl. Push the run again" in str(problem)
     (outcome,) = pull(store, tmp_path / "elsewhere")
     assert "the rows are missing in the archive" in str(outcome.error)
-    (pushed,) = push(store, run)
-    assert (pushed.state, pushed.sent_bytes) == (PushState.PUSHED, run.file("grades.jsonl").stat().st_size)
+    (again,) = push(store, pushed)
+    assert (again.state, again.sent_bytes) == (PushState.PUSHED, pushed.file("grades.jsonl").stat().st_size)
     assert verify_archive(store).problems == []
 
 
@@ -175,11 +173,9 @@ def test_rows_of_two_runs_that_were_swapped_in_the_archive_are_named(store: Obje
     assert [each.state for each in pull(store, tmp_path / "elsewhere")] == [PullState.REFUSED] * 2
 
 
-def test_a_tampered_head_is_named(store: ObjectStore, tmp_path: Path) -> None:
-    run = small_run(tmp_path / "results")
-    push(store, run)
+def test_a_tampered_head_is_named(store: ObjectStore, pushed: RunFolder, tmp_path: Path) -> None:
     (head,) = listed_heads(store)
-    store.replace(head.key, run.head_bytes.replace(b'"errors":0', b'"errors":1'))
+    store.replace(head.key, pushed.head_bytes.replace(b'"errors":0', b'"errors":1'))
     (outcome,) = pull(store, tmp_path / "elsewhere")
     assert f"{head.key}: does not match the digest in its name. Delete the object" in str(outcome.error)
     assert not (tmp_path / "elsewhere").exists()
@@ -228,10 +224,8 @@ def test_runs_are_chosen_by_benchmark_system_and_day(store: ObjectStore, tmp_pat
         Selection(since="2026-13-01").check()
 
 
-def test_an_unfinished_run_is_not_replaced(store: ObjectStore, tmp_path: Path) -> None:
-    run = small_run(tmp_path / "results")
-    push(store, run)
-    (run.path / "run.json").unlink()
+def test_an_unfinished_run_is_not_replaced(store: ObjectStore, pushed: RunFolder, tmp_path: Path) -> None:
+    (pushed.path / "run.json").unlink()
     (outcome,) = pull(store, tmp_path / "results")
     assert "an unfinished run is here. Finish or delete it" in str(outcome.error)
 
@@ -253,11 +247,11 @@ def test_a_full_disk_leaves_no_part_of_a_run(store: ObjectStore, tmp_path: Path)
     assert [each.state for each in pull(store, elsewhere)] == [PullState.PULLED]
 
 
-def test_two_heads_of_one_run_are_a_problem_and_neither_is_pulled(store: ObjectStore, tmp_path: Path) -> None:
-    run = small_run(tmp_path / "results")
-    push(store, run)
+def test_two_heads_of_one_run_are_a_problem_and_neither_is_pulled(
+    store: ObjectStore, pushed: RunFolder, tmp_path: Path
+) -> None:
     other = open_store(parse_place(str(tmp_path / "other")))
-    push(other, edit_head(run, seeds={"seed": 7}))
+    push(other, edit_head(pushed, seeds={"seed": 7}))
     (head,) = listed_heads(other)
     store.create(head.key, other.read(head.key))
     (outcome,) = pull(store, tmp_path / "elsewhere")

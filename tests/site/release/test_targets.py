@@ -26,14 +26,8 @@ from memeval.site.release.publish import publish
 from memeval.site.release.targets import NewFile, Target, open_target
 from memeval.storage import locked
 from tests.support.boards import add_run, content_of, published, small_build
-from tests.support.bucket_server import BUCKET, Bucket, bucket_server
+from tests.support.bucket_server import BUCKET, Bucket
 from tests.support.faulty_bucket import Fault, FaultyBucket, faulty_bucket
-
-
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[Bucket]:
-    with bucket_server() as running:
-        yield running
 
 
 @pytest.fixture
