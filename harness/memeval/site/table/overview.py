@@ -124,15 +124,33 @@ class OverviewCell:
 
 
 @dataclass(frozen=True)
-class OverviewRow:
+class SystemRow:
+    """A system in a table of products and controls."""
+
     slug: str
     name: str
     """Its product and version, with the slug if another row has the same; without either, the name of the system."""
+    settings: str | None
+    """How it was configured."""
+    kind: ProductKind
+
+    @property
+    def named(self) -> dict[str, str | None]:
+        """How downloads name it."""
+        return {"system": self.slug, "name": self.name, "configuration": self.settings, "kind": self.kind.value}
+
+    @property
+    def order(self) -> tuple[int, str, str]:
+        """Products come first, and controls last."""
+        return list(ProductKind).index(self.kind), self.name.lower(), self.slug
+
+
+@dataclass(frozen=True)
+class OverviewRow(SystemRow):
+    """Without a configuration, its settings are the summary of its submission."""
+
     short: str
     """The name of its product alone, unless another row has the same product."""
-    settings: str | None
-    """How it was configured; without that, the summary of its submission."""
-    kind: ProductKind
     index: OverallRow | None
     cells: tuple[OverviewCell | None, ...]
     """Its scores; ``None`` where it has no run."""
