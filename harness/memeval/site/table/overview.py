@@ -359,7 +359,10 @@ def _overview(site: SiteModel, measure: Measure, table: Overall | None) -> Overv
         for row in column.table.rows:
             if _is_shown(row):
                 found.setdefault(row.run.system.slug, [None] * len(columns))[place] = row
-    newest = {slug: max((row for row in cells if row), key=_started) for slug, cells in found.items()}
+    newest = {
+        slug: max((row for row in cells if row), key=lambda row: row.run.timing.started)
+        for slug, cells in found.items()
+    }
     names = told_apart_names([row.run.system for row in newest.values()])
     shared = Counter(site.products.by_slug[slug].slug for slug in found)
     rows = [_row(site, newest[slug], names[slug], cells, indexes.get(slug), shared) for slug, cells in found.items()]
@@ -390,10 +393,6 @@ def told_apart_names(systems: Iterable[SystemIdentity | Submission]) -> dict[str
         slug: (f"{name} ({slug})" if names[name_key(name)] > 1 else name, settings or None)
         for slug, (name, _dot, settings) in found.items()
     }
-
-
-def _started(row: BoardRow) -> str:
-    return row.run.timing.started
 
 
 def _row(
