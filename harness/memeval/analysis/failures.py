@@ -191,10 +191,6 @@ def _abstained(case: _Case) -> bool:
     return bool(case.answer.strip()) and not isinstance(case.item.key, DeltaKey) and case.abstains
 
 
-def _abstained_wrongly(case: _Case) -> bool:
-    return not case.item.key.unanswerable and _abstained(case)
-
-
 def _wrong_person(case: _Case) -> bool:
     match case.item.key:
         case FactsKey(wrong_cause=Cause.WRONG_PERSON):
@@ -209,10 +205,6 @@ def _answered_wrongly(case: _Case) -> bool:
     if isinstance(case.item.key, RecallKey):
         return case.item.key.unanswerable
     return case.item.key.unanswerable and bool(case.answer.strip()) and not _abstained(case)
-
-
-def _broke_the_filter(case: _Case) -> bool:
-    return bool({Flag.FILTER_LEAK, Flag.OTHER_BANK}.intersection(case.grade.flags))
 
 
 def _wrong_time(case: _Case) -> bool:
@@ -250,10 +242,10 @@ def _contains(answer: str, phrase: str) -> bool:
 
 _CAUSES: tuple[tuple[Cause, Callable[[_Case], bool]], ...] = (
     (Cause.ERROR, lambda case: case.grade.state.is_error),
-    (Cause.ABSTAINED_WRONGLY, _abstained_wrongly),
+    (Cause.ABSTAINED_WRONGLY, lambda case: not case.item.key.unanswerable and _abstained(case)),
     (Cause.WRONG_PERSON, _wrong_person),
     (Cause.ANSWERED_WRONGLY, _answered_wrongly),
-    (Cause.BROKE_THE_FILTER, _broke_the_filter),
+    (Cause.BROKE_THE_FILTER, lambda case: not {Flag.FILTER_LEAK, Flag.OTHER_BANK}.isdisjoint(case.grade.flags)),
     (Cause.WRONG_TIME, _wrong_time),
     (Cause.NOT_RETRIEVED, lambda case: case.evidence in (EvidenceFound.SOME, EvidenceFound.NONE)),
     (

@@ -265,7 +265,8 @@ class _EeeRecord:
             "released": track.released,
             "sample": track.sample,
         }
-        source = self._info.source(_file(track.parameters)) if self._info else None
+        named = track.parameters.get("file")
+        source = self._info.source(None if named is None else str(named)) if self._info else None
         origin: Data = {"source_type": "other"} if source is None else {"source_type": "url", "url": [source.url]}
         return {"dataset_name": track.benchmark, **origin, "additional_details": texts(details)}
 
@@ -295,11 +296,6 @@ def _relationship(folder: RunFolder) -> str:
         each.runner for each in entries if each.event is LedgerEvent.ACCEPTED and each.run_digest == folder.digest
     ]
     return next((_BY_RUNNER[runner] for runner in reversed(runners) if runner is not None), "other")
-
-
-def _file(parameters: Mapping[str, str | int]) -> str | None:
-    named = parameters.get("file")
-    return None if named is None else str(named)
 
 
 def _settings(call: Call) -> Data:

@@ -58,7 +58,10 @@ def overall(board: Board, suite: BenchmarkSuite) -> Overall:
     reason = _no_intervals(scales, scores)
     if complete and reason is None:
         halves = half_widths(_deviations(scales, scores, complete, weights / weights.sum())).tolist()
-        complete = [_with_interval(row, half) for row, half in zip(complete, halves, strict=True)]
+        complete = [
+            row.model_copy(update={"low": (row.index or 0.0) - half, "high": (row.index or 0.0) + half})
+            for row, half in zip(complete, halves, strict=True)
+        ]
     baseline = _baseline(scales, complete)
     complete, tied = _tested(scales, samples, complete, weights, baseline)
     placed = _placed(complete, weights, _other_judges(board, scales))
@@ -171,11 +174,6 @@ def _deviations(
         ours = deviations[: len(rows)] - shares * ceiling - (1 - shares) * deviations[len(rows)]
         found.append(weight / gap * ours)
     return found
-
-
-def _with_interval(row: OverallRow, half: float) -> OverallRow:
-    index = row.index or 0.0
-    return row.model_copy(update={"low": index - half, "high": index + half})
 
 
 def _baseline(scales: Sequence[IndexScale], rows: Sequence[OverallRow]) -> int | None:

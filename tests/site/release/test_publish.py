@@ -15,7 +15,7 @@ from memeval.leaderboard.release_checks import check_results
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import LedgerEvent, Runner
 from memeval.site import build
-from memeval.site.release import checking, staging
+from memeval.site.release import checking, roots, staging
 from memeval.site.release.checking import check_published
 from memeval.site.release.publish import publish
 from memeval.site.release.targets import FolderTarget
@@ -170,8 +170,8 @@ def test_a_board_that_another_memeval_published_is_checked_against_its_own_manif
 ) -> None:
     to = FolderTarget(tmp_path / "public")
     list(publish(results, to, version="1"))
-    monkeypatch.setattr(checking, "NOT_FOUND_PAGE", b"a page of tomorrow")
-    monkeypatch.setattr(checking, "ROOT_PAGE", b"a page of tomorrow")
+    monkeypatch.setattr(roots, "NOT_FOUND_PAGE", b"a page of tomorrow")
+    monkeypatch.setattr(roots, "ROOT_PAGE", b"a page of tomorrow")
     monkeypatch.setattr(checking, "latest_page", lambda _version: b"a page of tomorrow")
     assert not [each for check in check_published(to, results, signers_of(None)) for each in check.findings]
     (tmp_path / "public" / "404.html").write_bytes(b"a page of somebody else")

@@ -18,10 +18,6 @@ def _names(field: str = "label:N", limit: int = 220) -> Any:
     return altair().Y(field, sort=None, title=None).axis(labelLimit=limit)
 
 
-def _share(channel: Any) -> Any:
-    return channel.scale(domain=[0, 1]).axis(**SHARE)
-
-
 _NEAR = 0.05
 """Distance of two ends of lines, as a share of the largest value, below which they share a label."""
 
@@ -61,7 +57,7 @@ def declared(
     tips = [alt.Tooltip("label:N", title="name"), alt.Tooltip("value:Q", format=".1%" if share else "~g")]
     number = alt.Y("value:Q", title=None) if values else alt.X("value:Q", title=heading)
     if share:
-        number = _share(number)
+        number = number.scale(domain=[0, 1]).axis(**SHARE)
     if not values:
         bars = _base().mark_bar(height=14).encode(x=number, y=_names(limit=260), color=kind_colour(), tooltip=tips)
         return Chart(name, title, description, finish(bars.properties(width=460, height={"step": 24}), rows))

@@ -129,12 +129,12 @@ def _line(grade: Grade, answers: Iterable[Response]) -> Data:
 def _times(answer: Response) -> list[float | None]:
     times = answer.timings
     shown = (times.ask_seconds, times.search_seconds, times.read_seconds, times.take_in_seconds, times.settle_seconds)
-    return [None if seconds is None else _shown_number(seconds) for seconds in shown]
+    return [_shown_number(seconds) for seconds in shown]
 
 
-def _shown_number(number: float) -> float:
+def _shown_number(number: float | None) -> float | None:
     """Return a number as the page shows it: with three digits."""
-    return float(f"{number:.3g}")
+    return None if number is None else float(f"{number:.3g}")
 
 
 class _Shard:
@@ -193,7 +193,7 @@ class _Shard:
                 "items": None
                 if answer.items is None
                 else [
-                    [self._source((item.turn_id, item.source_ids, item.text)), _score(item.score)]
+                    [self._source((item.turn_id, item.source_ids, item.text)), _shown_number(item.score)]
                     for item in answer.items
                 ],
                 "context": self._context(answer, contexts),
@@ -238,7 +238,3 @@ class _Shard:
         if not self._words or over <= 0:
             return text if self._words else text_reference(text)
         return {"text": text[:TEXT_CHARACTERS], "left_out": over}
-
-
-def _score(score: float | None) -> float | None:
-    return None if score is None else _shown_number(score)

@@ -106,7 +106,7 @@ def _described(row: BoardRow, facts: list[Column], pairs: TablePairs, place: int
         "standing": rank_text(row) or label(row.standing),
         "url": run_url(run.run_id),
         "interval": [percent(interval.low), percent(interval.high)] if interval else None,
-        "values": [_share(value) for value in pairs.values[place].tolist()],
+        "values": [percent(value) for value in pairs.values[place].tolist()],
         "settings": [[read(run) or ABSENT, ""] for _title, read in SETTINGS],
         "facts": [
             [cell.text, ", ".join(filter(None, [cell.reading.note, *(text for _kind, text in cell.reading.badges)]))]
@@ -149,10 +149,6 @@ def _difference(found: ValueDifference) -> list[str | None]:
 
 
 _WORDS = {Sign.BETTER: "better", Sign.WORSE: "worse", Sign.EVEN: "even"}
-
-
-def _share(value: float) -> str:
-    return f"{100 * value:.1f}"
 
 
 def _gap(value: float) -> str:

@@ -137,10 +137,7 @@ def _data(overview: Overview, row: OverviewRow) -> dict[str, Any]:
     """Return a row as its downloads have it: shares from 0 to 1, ``None`` for what is unknown."""
     index = row.index
     found: dict[str, Any] = {
-        "system": row.slug,
-        "name": row.name,
-        "configuration": row.settings,
-        "kind": row.kind.value,
+        **row.named,
         "rank_best": row.ranks[0] if row.ranks else None,
         "rank_worst": row.ranks[1] if row.ranks else None,
         "index": index.index if index else None,

@@ -5,6 +5,7 @@ import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -133,12 +134,8 @@ def _environment(folder: Path) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {"toml": _toml, "markdown": _markdown}
+    made.filters |= {"toml": partial(json.dumps, ensure_ascii=False), "markdown": _markdown}
     return made
-
-
-def _toml(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _markdown(text: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from memeval.site.model.content import SiteModel
 from memeval.site.model.labels import licence_text
 from memeval.site.model.products import ProductKind, kind_of
 from memeval.site.model.urls import run_url, system_url
-from memeval.site.table.overview import told_apart_names
+from memeval.site.table.overview import SystemRow, told_apart_names
 from memeval.site.table.tables import needs
 from memeval.toml import read_toml
 
@@ -65,11 +66,7 @@ class AbleCell:
 
 
 @dataclass(frozen=True)
-class AbleRow:
-    slug: str
-    name: str
-    settings: str | None
-    kind: ProductKind
+class AbleRow(SystemRow):
     caveats: tuple[str, ...]
     """What its configuration says about the answers."""
     cells: Mapping[str, AbleCell]
@@ -106,7 +103,7 @@ def capability_rows(site: SiteModel) -> list[AbleRow]:
             caveats = (system.configuration or NONE).caveats
             cells = _cells(site, slug, newest[slug]) if slug in newest else _hosted_cells(site, hosted[slug])
             rows.append(AbleRow(slug, *names[slug], kind, caveats, cells))
-    return sorted(rows, key=lambda row: (list(ProductKind).index(row.kind), row.name.lower(), row.slug))
+    return sorted(rows, key=attrgetter("order"))
 
 
 def differing(rows: Sequence[AbleRow]) -> tuple[list[str], list[str]]:
@@ -119,10 +116,7 @@ def differing(rows: Sequence[AbleRow]) -> tuple[list[str], list[str]]:
 def as_rows(rows: Iterable[AbleRow]) -> list[dict[str, Any]]:
     return [
         {
-            "system": row.slug,
-            "name": row.name,
-            "configuration": row.settings,
-            "kind": row.kind.value,
+            **row.named,
             "capability": title,
             "answer": cell.able.value,
             "detail": cell.said,

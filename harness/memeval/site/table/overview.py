@@ -124,15 +124,33 @@ class OverviewCell:
 
 
 @dataclass(frozen=True)
-class OverviewRow:
+class SystemRow:
+    """A system in a table of products and controls."""
+
     slug: str
     name: str
     """Its product and version, with the slug if another row has the same; without either, the name of the system."""
+    settings: str | None
+    """How it was configured."""
+    kind: ProductKind
+
+    @property
+    def named(self) -> dict[str, str | None]:
+        """How downloads name it."""
+        return {"system": self.slug, "name": self.name, "configuration": self.settings, "kind": self.kind.value}
+
+    @property
+    def order(self) -> tuple[int, str, str]:
+        """Products come first, and controls last."""
+        return list(ProductKind).index(self.kind), self.name.lower(), self.slug
+
+
+@dataclass(frozen=True)
+class OverviewRow(SystemRow):
+    """Without a configuration, its settings are the summary of its submission."""
+
     short: str
     """The name of its product alone, unless another row has the same product."""
-    settings: str | None
-    """How it was configured; without that, the summary of its submission."""
-    kind: ProductKind
     index: OverallRow | None
     cells: tuple[OverviewCell | None, ...]
     """Its scores; ``None`` where it has no run."""
@@ -341,7 +359,10 @@ def _overview(site: SiteModel, measure: Measure, table: Overall | None) -> Overv
         for row in column.table.rows:
             if _is_shown(row):
                 found.setdefault(row.run.system.slug, [None] * len(columns))[place] = row
-    newest = {slug: max((row for row in cells if row), key=_started) for slug, cells in found.items()}
+    newest = {
+        slug: max((row for row in cells if row), key=lambda row: row.run.timing.started)
+        for slug, cells in found.items()
+    }
     names = told_apart_names([row.run.system for row in newest.values()])
     shared = Counter(site.products.by_slug[slug].slug for slug in found)
     rows = [_row(site, newest[slug], names[slug], cells, indexes.get(slug), shared) for slug, cells in found.items()]
@@ -372,10 +393,6 @@ def told_apart_names(systems: Iterable[SystemIdentity | Submission]) -> dict[str
         slug: (f"{name} ({slug})" if names[name_key(name)] > 1 else name, settings or None)
         for slug, (name, _dot, settings) in found.items()
     }
-
-
-def _started(row: BoardRow) -> str:
-    return row.run.timing.started
 
 
 def _row(

@@ -4,14 +4,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.records.benchmark import FrontTab, MetricInfo, TabColumn, TabMeasures, TierInfo
 from memeval.records.scores import Tally
 from memeval.site.model.content import BenchmarkView, SiteModel
-from memeval.site.model.products import ProductKind
-from memeval.site.table.overview import told_apart_names
+from memeval.site.table.overview import SystemRow, told_apart_names
 from memeval.site.table.write_costs import WriteCost, write_cost
 from memeval.statistics.intervals import mean_interval, wilson
 
@@ -58,11 +58,7 @@ class TabCell:
 
 
 @dataclass(frozen=True)
-class TabRow:
-    slug: str
-    name: str
-    settings: str | None
-    kind: ProductKind
+class TabRow(SystemRow):
     cells: tuple[TabCell | None, ...]
     """One for each column; ``None`` where it has no complete run."""
     cost: WriteCost | None
@@ -101,10 +97,7 @@ class TabTable:
         """Return a line for each count, for downloads."""
         return [
             {
-                "system": row.slug,
-                "name": row.name,
-                "configuration": row.settings,
-                "kind": row.kind.value,
+                **row.named,
                 "column": column.title,
                 "protocol": column.protocol,
                 "tier": cell.tier,
@@ -128,10 +121,7 @@ class TabTable:
         """Return a line for each measured mean, for downloads."""
         return [
             {
-                "system": row.slug,
-                "name": row.name,
-                "configuration": row.settings,
-                "kind": row.kind.value,
+                **row.named,
                 "metric": column.metric,
                 "unit": column.unit,
                 "tier": row.measured.tier,
@@ -184,7 +174,7 @@ def _rows(site: SiteModel, benchmark: BenchmarkView, tab: FrontTab) -> tuple[Tab
         for slug in of_system
         if any(cells[slug]) or measured[slug]
     ]
-    return tuple(sorted(rows, key=lambda row: (list(ProductKind).index(row.kind), row.name.lower(), row.slug)))
+    return tuple(sorted(rows, key=attrgetter("order")))
 
 
 def _cell(benchmark: BenchmarkView, column: TabColumn, rows: Iterable[BoardRow]) -> TabCell | None:
