@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
 
 from memeval.evaluation.history.locking import (
     PythonWanted,
@@ -59,14 +60,10 @@ class Past:
 
     def form_of(self, version: Release) -> AdapterForm | None:
         """Return the form of the adapter for a version; ``None`` for the present adapter."""
-        return next(
-            (
-                form
-                for form in self.declaration.forms
-                if SpecifierSet(form.versions).contains(version.order, prereleases=True)
-            ),
-            None,
-        )
+        for form in self.declaration.forms:
+            if SpecifierSet(form.versions).contains(version.order, prereleases=True):
+                return form
+        return None
 
 
 def read_past(source: SystemSource) -> Past:
@@ -121,7 +118,7 @@ def resolved(past: Past, releases: Releases, release: Release) -> tuple[Resoluti
         resolution, text = resolve_npm(package, past.package, release.version, day)
         return resolution, {PACKAGE: text}
     declaration = past.declaration
-    own = {re.sub(r"[-_.]+", "-", name).lower() for name in (past.package, *declaration.together)}
+    own = set(map(canonicalize_name, (past.package, *declaration.together)))
     brings = declaration.brings or [name for name in required(past.folder) if name not in own]
     wanted = PythonWanted(past.package, release.version, day, declaration.together, pinned(past.folder, brings))
     resolution = resolve_python(wanted)

@@ -4,6 +4,7 @@ import json
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -113,15 +114,10 @@ def _with_fewest_later(wanted: PythonWanted, end: date, later: date | None, pins
                 break
         else:
             exempt = fewer
-    days = late(fewest)
     versions = {pin.name: str(pin.version) for pin in fewest}
-    return _resolution(
-        fewest,
-        tuple(
-            f"{name} {versions[name]} is of {day}: no version of the release's day can be installed here."
-            for name, day in sorted(days.items())
-        ),
-    )
+    said = "no version of the release's day can be installed here."
+    substituted = (f"{name} {versions[name]} is of {day}: {said}" for name, day in sorted(late(fewest).items()))
+    return _resolution(fewest, tuple(substituted))
 
 
 def _day(pin: Pin, listed: dict[str, Mapping[str, Release]]) -> str | None:
@@ -205,10 +201,8 @@ def required(folder: Path) -> list[str]:
     path = folder / "requirements.in"
     names: list[str] = []
     for line in path.read_text("utf-8").splitlines() if path.is_file() else []:
-        try:
+        with suppress(InvalidRequirement):
             names.append(canonicalize_name(Requirement(line.partition(" #")[0].strip()).name))
-        except InvalidRequirement:
-            continue
     return names
 
 

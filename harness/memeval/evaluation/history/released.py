@@ -17,7 +17,13 @@ from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from packaging.tags import sys_tags
-from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    canonicalize_name,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
 from packaging.version import InvalidVersion, Version
 
 from memeval.download import opener
@@ -163,7 +169,7 @@ def _from_simple(package: str) -> tuple[str, list[Release]]:
     names = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")  # the index that uv uses
     named = next((found for name in names if (found := os.environ.get(name))), None) or _configured() or PYPI
     index = named.rpartition("=")[2] if re.match(r"[\w.-]+=http", named) else named
-    address = f"{index.rstrip('/')}/{re.sub(r'[-_.]+', '-', package).lower()}/"
+    address = f"{index.rstrip('/')}/{canonicalize_name(package)}/"
     content, kind, final = _get(address, SIMPLE, package)
     if kind.endswith("json"):
         data = _parsed(content, address)

@@ -153,10 +153,9 @@ def _cell(outcome: CellOutcome, results: Path, metrics: Mapping[str, MetricInfo]
 def _means(folder: RunFolder, metrics: Mapping[str, MetricInfo]) -> dict[str, float | None]:
     """Return the mean of each metric over the items that have it; the square root for metrics such as RMSE."""
     values: dict[str, list[float]] = defaultdict(list)
-    for grade in folder.grades():
-        for name, value in grade.metrics.items():
-            if name in metrics and value is not None:
-                values[name].append(value)
+    for name, value in (each for grade in folder.grades() for each in grade.metrics.items()):
+        if name in metrics and value is not None:
+            values[name].append(value)
     means = {name: math.fsum(found) / len(found) for name, found in sorted(values.items())}
     return {name: math.sqrt(max(0.0, mean)) if metrics[name].root else mean for name, mean in means.items()}
 
@@ -166,12 +165,10 @@ def _figures(folder: RunFolder) -> dict[str, float | None]:
     figures = metrics_of_run(folder).data()
     figures |= {f"recall_at_{depth}": value for depth, value in (figures.pop("recall_at_k") or {}).items()}
     run = folder.run
-    figures["cost_total_usd"] = run.cost.usd
-    figures["usd_per_item"] = (
-        None if run.cost.usd is None or not run.coverage.done else run.cost.usd / run.coverage.done
-    )
+    usd, done, tally = run.cost.usd, run.coverage.done, run.scores.overall
+    figures["cost_total_usd"] = usd
+    figures["usd_per_item"] = None if usd is None or not done else usd / done
     figures["tokens_per_question"] = run.tokens.per_question
-    tally = run.scores.overall
     figures["error_rate"] = tally.errors / tally.planned if tally.planned else None
     return {name: float(value) for name, value in sorted(figures.items()) if isinstance(value, int | float)}
 

@@ -174,9 +174,8 @@ def _probed(slug: str, subject: CheckedSystem) -> str:
         return f"{slug} {NOT_PROBED}: it did not find the text that it had ingested."
     with subject.another() as other:
         _ingest(other, subject, unrelated)
-        _refuse_if_shown(
-            slug, _ask(other, fact), fact, "in a new instance, while another one had ingested it", ISOLATION
-        )
+        when = "in a new instance, while another one had ingested it"
+        _refuse_if_shown(slug, _ask(other, fact), fact, when, ISOLATION)
     memory.process.reset()
     _refuse_if_shown(slug, _ask(memory, fact), fact, "after reset, in the next scenario", RESET)
     return ""

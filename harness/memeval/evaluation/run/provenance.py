@@ -3,6 +3,7 @@
 import platform
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePath
@@ -39,10 +40,9 @@ def harness(benchmark: str | None = None) -> Harness:
 
 def memeval_version() -> str:
     """Return the version of this memeval: that of its release, and the first twelve digits of its package's digest."""
-    try:
+    released = "0"
+    with suppress(PackageNotFoundError):
         released = _version_of(DISTRIBUTION).partition("+")[0]
-    except PackageNotFoundError:
-        released = "0"
     return f"{released}+{package_digest()[7:19]}"
 
 

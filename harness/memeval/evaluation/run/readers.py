@@ -1,10 +1,11 @@
 """Chooses the reader of a run: those for every benchmark, those of single benchmarks, and model readers."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 from memeval.benchmarks import all_benchmarks
 from memeval.execution.model_reader import PREFIXES
-from memeval.execution.readers import NATIVE, OFFLINE, READERS
+from memeval.execution.readers import NATIVE, OFFLINE, READERS, NoReader
 from memeval.reading import Reader
 from memeval.records.benchmark import BenchmarkInfo, ProtocolInfo
 from memeval.records.errors import BadInput, NotApplicable
@@ -25,17 +26,12 @@ def _readers() -> Iterator[Reader]:
 
 def protocols_for(capabilities: Sequence[str], info: BenchmarkInfo) -> list[str]:
     """Return the protocols of a benchmark that a system supports with the default reader."""
-    return [each.name for each in info.protocols if _supports(capabilities, each)]
-
-
-def _supports(capabilities: Sequence[str], protocol: ProtocolInfo) -> bool:
-    if not set(protocol.needs) <= set(capabilities):
-        return False
-    if protocol.reader is None:
-        return "query" in capabilities or "search" in capabilities
-    if protocol.reader == NATIVE:
-        return bool(protocol.needs) or "query" in capabilities
-    return "search" in capabilities
+    found = []
+    for protocol in info.protocols:
+        with suppress(NotApplicable):
+            choose_reader(None, capabilities, "", lambda name: NoReader(), protocol)
+            found.append(protocol.name)
+    return found
 
 
 def choose_reader(

@@ -1,7 +1,6 @@
 """Creates a submission with sample code that works."""
 
 import json
-import re
 import shutil
 import tempfile
 import unicodedata
@@ -9,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from memeval.records import matrix
 from memeval.records.errors import BadInput
 from memeval.records.submission import AdapterKind
 from memeval.systems.source import MANIFEST, SLUG_LENGTH, examined_folder
@@ -81,10 +81,9 @@ class ScaffoldAnswers:
 
 def slug_of(name: str) -> str:
     """Return the slug of a name, without accents. Raises ``BadInput`` if the name has no letter or digit."""
-    letters = "".join(
-        each for each in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(each)
-    )
-    slug = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")[:SLUG_LENGTH].strip("-")
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    slug = matrix.slug_of("".join(each for each in letters if not unicodedata.combining(each)))
+    slug = slug[:SLUG_LENGTH].strip("-")
     if not slug:
         raise BadInput(f"'{name}' has no letter or digit for a folder name.", remedy="Choose another name.")
     return slug

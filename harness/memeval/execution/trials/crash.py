@@ -28,6 +28,8 @@ IDLE_SECONDS = 1.0
 MOST_WAITED = 5.0
 """The longest time that a fault is awaited during writes or searches, in seconds."""
 
+NOTHING = Sighting(whole=0, half=0, renamed=False)
+
 AFTERWARDS = 90_000
 """The number of the text that is written after the restart."""
 
@@ -139,8 +141,8 @@ def _observed(stage: Stage, writes: _Writes, old: Sequence[Written], killed: int
     except SystemFailure as failure:
         look.error = look.error or sentence(failure)
         flight, writable = None, False
-    lost = [each for each in wanted if not look.found(each) and not look.is_listed(each)]
-    half = sum(look.half(each) for each in wanted) + (flight is not None and flight.half > 0)
+    shown = [look.shown(each) for each in wanted]
+    half = sum(not (seen.whole or listed.whole) and bool(seen.half or listed.half) for seen, listed in shown)
     return CrashObservation(
         acknowledged=len(writes.acknowledged),
         in_flight=int(writes.in_flight is not None),
@@ -148,10 +150,10 @@ def _observed(stage: Stage, writes: _Writes, old: Sequence[Written], killed: int
         opened=ready is not None,
         ready_seconds=None if ready is None else round(ready, 3),
         probed=len(wanted),
-        lost=len(lost),
-        unfound=sum(not look.found(each) and look.is_listed(each) for each in wanted),
-        doubled=sum(look.count(each) > 1 for each in wanted),
-        half=half,
+        lost=sum(not (seen.whole or listed.whole) for seen, listed in shown),
+        unfound=sum(not seen.whole and listed.whole > 0 for seen, listed in shown),
+        doubled=sum(max(seen.whole, listed.whole) > 1 for seen, listed in shown),
+        half=half + (flight is not None and flight.half > 0),
         renamed=sum(each.renamed for each in look.seen.values()),
         lists=look.listed is not None,
         kept_in_flight=None if flight is None else flight.whole > 0,
@@ -188,18 +190,6 @@ class _Look:
                     by_code.setdefault(code, []).append(item)
             self.listed = {each: sighting(each, by_code.get(each.code, ())) for each in self._wanted}
 
-    def found(self, written: Written) -> bool:
-        return written in self.seen and self.seen[written].whole > 0
-
-    def is_listed(self, written: Written) -> bool:
-        return self.listed is not None and self.listed[written].whole > 0
-
-    def count(self, written: Written) -> int:
-        """Return how often a text is there, by search or list."""
-        listed = 0 if self.listed is None else self.listed[written].whole
-        return max(listed, self.seen[written].whole if written in self.seen else 0)
-
-    def half(self, written: Written) -> bool:
-        """Whether only a part of the text is there."""
-        sights = [self.seen.get(written), None if self.listed is None else self.listed[written]]
-        return self.count(written) == 0 and any(each is not None and each.half > 0 for each in sights)
+    def shown(self, written: Written) -> tuple[Sighting, Sighting]:
+        """Return how often a text is there, by search and by list."""
+        return self.seen.get(written, NOTHING), (self.listed or {}).get(written, NOTHING)
