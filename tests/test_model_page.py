@@ -110,7 +110,7 @@ def test_the_scores_of_answers_on_the_page_are_those_of_the_stored_runs(tmp_path
     tables = [table for table in board(tmp_path).tables if table.rows]
     (found,) = compared_orders(tables)
     page = (ROOT / PAGE).read_text()
-    names = {"bm25s": "BM25S", "bm25": "BM25", "file-grep": "text files and grep"}
+    names = {"bm25s": "BM25S", "bm25": "BM25", "file-grep": "text files and grep", "recency-window": "the last turns"}
     vectors = {"minilm", "chroma", "langgraph-store", "mem0-verbatim", "mcp-memory-service"}
     assert {each.row.run.system.slug for each in found.systems} == names.keys() | vectors
     for each in found.systems:
@@ -118,10 +118,8 @@ def test_the_scores_of_answers_on_the_page_are_those_of_the_stored_runs(tmp_path
         assert f"| {name} | {100 * each.answers:.1f} | {100 * each.retrieval:.1f} |" in page
     order = found.agreement
     assert order is not None
-    interval = f"{order.low:.2f} to {order.high:.2f}".replace("-", "\N{MINUS SIGN}")
-    assert f"\N{GREEK SMALL LETTER TAU} = {order.tau:.2f}. But the interval, {interval}, excludes" in page.replace(
-        "\n", " "
-    )
+    interval = f"(95 % interval: {order.low:.2f} to {order.high:.2f})"
+    assert f"\N{GREEK SMALL LETTER TAU} = {order.tau:.2f} {interval}" in page.replace("\n", " ")
     scores = {
         row.run.system.slug: row.run.scores.composite.value
         for row in found.answers.rows

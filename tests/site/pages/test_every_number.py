@@ -562,7 +562,7 @@ def _worth(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence
     return *shares, f"{ends[0]:.0f}", f"{ends[-1]:.0f}", "high" if is_judge else "low"
 
 
-@rule(r"trust the rules more: .* at Kendall’s τ ([\d.]+), LLM judges at (\d\.\d+)\.")
+@rule(r"these systems, the rules agree .* at Kendall’s τ ([\d.]+), LLM judges at (\d\.\d+)\.")
 def _order(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     taus = {order.second: order.tau for order in stored.labels["locomo-answers"].orders if order.first == "labels"}
     return f"{taus['rules']:.2f}", f"{taus['judge']:.2f}"
@@ -664,7 +664,7 @@ def labels_of(stored: Stored, sentence: Sentence) -> dict[str, dict[str, str]]:
     return found
 
 
-@rule(r"^Counted again from published answers: (holds) (\d+), (differs) (\d+), (named .+) (\d+), (not .+) (\d+)$")
+@rule(r"^Counted again from published answers: .*: (holds) (\d+), (differs) (\d+), (named .+) (\d+), (not .+) (\d+)$")
 def _verdicts(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
     counts = Counter(finding.verdict.value for finding in stored.findings.findings)
     return [part for verdict in found.groups()[::2] for part in (verdict, counts[verdict])]

@@ -114,7 +114,7 @@ def verdict(reports: Sequence[LabelReport], readers: str) -> list[str]:
     if len(set(taus.values())) == 2:
         (low, worse), (high, better) = sorted((tau, GRADERS[name]) for name, tau in taus.items())
         said.append(
-            f"In the order of these {len(report.systems)} systems, {better} agree with the labels at Kendall’s τ "
+            f"In the order of these systems, {better} agree with the labels at Kendall’s τ "
             f"{number(high)}, {worse} at {number(low)}. So few systems do not show which is better. For exact scores "
             "and small differences, trust neither."
         )
