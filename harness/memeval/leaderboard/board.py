@@ -41,9 +41,13 @@ from memeval.statistics.flips import PValues
 from memeval.statistics.ranks import RankRange
 
 NO_MEMORY = "no-memory"
-RECENCY = "recency-window"
-ALWAYS_UNSURE = "always-hedge"
 """The control that stores nothing. A system that scores no higher is probably broken."""
+
+RECENCY = "recency-window"
+"""The control that keeps the last turns alone."""
+
+ALWAYS_UNSURE = "always-hedge"
+"""The control whose every answer is unsure."""
 
 FILE_GREP = "file-grep"
 """The control that searches text files for words, as an agent does without a memory product."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from markupsafe import escape
 
-from memeval.leaderboard.board import RankStatus
+from memeval.leaderboard.board import ALWAYS_UNSURE, NO_MEMORY, RECENCY, RankStatus
 from memeval.leaderboard.suites import read_suites
 from memeval.records.ledger import AnswerTrust
 from memeval.records.overall import Overall, OverallRow, TiedPair
@@ -30,6 +30,7 @@ from memeval.site.table.overview import (
     told_apart_names,
     verdict,
 )
+from memeval.systems.controls.table import all_controls
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark
 from tests.support.runs import make_track
@@ -85,6 +86,14 @@ def test_the_page_escapes_names_and_links_each_score_to_its_run(built: Built, sh
         for row in each.rows:
             for cell in row.cells:
                 assert cell is None or f'href="runs/{cell.row.run.run_id}/"' in page
+
+
+def test_the_rows_below_the_systems_are_controls_that_exist_the_floor_last(shown: dict[Measure, Overview]) -> None:
+    assert {RECENCY, ALWAYS_UNSURE, NO_MEMORY} <= all_controls().keys()
+    for each in shown.values():
+        rows = [slug for slug, _name in each.anchors]
+        assert all(any(column.control(slug) is not None for column in each.columns) for slug in rows)
+        assert NO_MEMORY not in rows[:-1]
 
 
 def test_a_board_without_runs_says_so_and_how_to_begin(tmp_path: Path) -> None:
