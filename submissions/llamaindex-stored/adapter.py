@@ -52,7 +52,7 @@ class LlamaIndex:
 
     def forget(self, ids: list[str]) -> int:
         """Delete nodes by their ids."""
-        there = [name for each in ids for name in self.store.docs if name.partition(":")[0] == each or name == each]
+        there = [name for name in self.store.docs if name in ids or name.partition(":")[0] in ids]
         for name in there:
             self.store.delete_document(name)
         self.store.persist(FILE)

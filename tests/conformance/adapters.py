@@ -240,6 +240,20 @@ class HidesForgottenTexts(Correct):
         return [note for note in super().best(query, notes) if not is_hidden(note)]
 
 
+class TripsOverIds(Correct):
+    """Cannot forget by the ids of memeval, and has no other way."""
+
+    def forget(self, ids: Iterable[str], bank: str | None = None) -> int:  # type: ignore[override]
+        raise ValueError(f"unknown: {next(iter(ids))}")
+
+
+class ForgetsByText(Correct):
+    """Forgets by a query in a bank, and knows no ids."""
+
+    def forget(self, query: str, bank: str | None = None) -> int:  # type: ignore[override]
+        return super().forget(bank, None, query)
+
+
 class MatchesBanksByTheirStart(Correct):
     """A bank also returns the texts of banks whose names begin with its own."""
 

@@ -135,6 +135,18 @@ def test_a_retrieval_only_memory_is_checked_by_its_items() -> None:
     assert results["forget-forgets"].detail == "The system has no method forget."
 
 
+def test_the_error_of_a_deletion_by_id_is_shown_if_there_is_no_deletion_by_text() -> None:
+    found = check("TripsOverIds")["forget-forgets"]
+    assert found.outcome is CheckOutcome.FAILED
+    assert found.detail.startswith("forget raised ValueError: unknown: s001 (adapters.py:")
+
+
+def test_a_system_that_forgets_by_text_alone_forgets() -> None:
+    results = check("ForgetsByText")
+    assert failed(results) == [] and results["forget-forgets"].outcome is CheckOutcome.PASSED
+    assert results["forget-keeps-others"].outcome is CheckOutcome.NOT_APPLICABLE
+
+
 def test_declared_nondeterminism_does_not_fail_the_suite() -> None:
     results = check("AnswersAtRandom", deterministic=False)
     assert failed(results) == []

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.systems.controls.file_grep import FileGrep, as_line, as_text, content_words
-from memeval.systems.errors import AdapterMisbehaved
+from memeval.systems.errors import AdapterRaised
 from memeval.systems.process import SystemProcess
 from memeval.systems.source import find_system
 from tests.systems.helpers import PATIENT
@@ -120,7 +120,7 @@ def test_what_is_deleted_is_gone_from_searches_and_files_and_the_rest_stays(cont
 
 
 def test_it_cannot_delete_a_topic_and_says_so(process: SystemProcess) -> None:
-    with pytest.raises(AdapterMisbehaved, match="forget has no keyword 'query'"):
+    with pytest.raises(AdapterRaised, match="forget has no keyword 'query'"):
         process.forget(bank="ann", query="tea")
 
 

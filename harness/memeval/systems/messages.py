@@ -216,7 +216,8 @@ def failure(
             problem = f"{_raised(cause, about, doing, name, message)}{position}."
             return AdapterRaised(visible(problem), trace, remedy=advice, at=line)
         case "misbehaved" | "skipped":
-            return AdapterMisbehaved(visible(f"{message}{position}."), remedy=advice, at=line)
+            failure = AdapterRaised if cause == "signature" else AdapterMisbehaved  # without a filter, as one refused
+            return failure(visible(f"{message}{position}."), remedy=advice, at=line)
         case "failed":
             return AdapterRaised(visible(f"{message}."))
         case "died":
