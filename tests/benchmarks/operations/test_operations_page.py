@@ -1,6 +1,9 @@
-"""site/operations.md: each count of trials in its table is that of an accepted run."""
+"""site/operations.md: the counts and the measurements in its tables are those of accepted runs."""
 
+import gzip
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -12,21 +15,33 @@ from tests.support.commands import ROOT
 
 PAGE = (ROOT / "site" / "operations.md").read_text("utf-8")
 
-SECTION = PAGE.partition("## What the stored runs show\n")[2].partition("\n## ")[0]
 
-LINES = [line.strip("|").split("|") for line in SECTION.splitlines() if line.startswith("|")]
+def _table(heading: str) -> list[list[str]]:
+    """Return the cells of the table below a heading, without the line under its own head."""
+    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    head, _, *rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip(" `") for cell in line] for line in (head, *rows)]
 
-COLUMNS, _, *ROWS = [[cell.strip(" `") for cell in line] for line in LINES]
+
+COLUMNS, *ROWS = _table("What the stored runs show")
+
+GROWN = {row[0]: row[1:] for row in _table("Towards a hundred thousand texts")[1:]}
 
 CELLS = [(row[0], protocol, cell) for row in ROWS for protocol, cell in zip(COLUMNS[1:], row[1:], strict=True) if cell]
 
 
 @pytest.fixture(scope="module")
-def counts() -> set[tuple[str, str, str]]:
+def accepted() -> list[tuple[Path, Run]]:
+    """Return the accepted runs, each with its folder."""
+    known = {entry.run_id for entry in Ledger(ROOT / "results").entries() if entry.event is LedgerEvent.ACCEPTED}
+    runs = [(file.parent, RunFolder(file.parent).run) for file in ROOT.glob("results/operations/*/*/run.json")]
+    return [(folder, run) for folder, run in runs if run.run_id in known]
+
+
+@pytest.fixture(scope="module")
+def counts(accepted: list[tuple[Path, Run]]) -> set[tuple[str, str, str]]:
     """System, protocol and count of trials without damage of each accepted run."""
-    accepted = {entry.run_id for entry in Ledger(ROOT / "results").entries() if entry.event is LedgerEvent.ACCEPTED}
-    runs = [RunFolder(file.parent).run for file in ROOT.glob("results/operations/*/*/run.json")]
-    return {(run.system.slug, run.track.protocol, _count(run)) for run in runs if run.run_id in accepted}
+    return {(run.system.slug, run.track.protocol, _count(run)) for _, run in accepted}
 
 
 def _count(run: Run) -> str:
@@ -39,3 +54,24 @@ def test_a_count_on_the_page_is_that_of_an_accepted_run(
     system: str, protocol: str, count: str, counts: set[tuple[str, str, str]]
 ) -> None:
     assert re.fullmatch(r"\d+ of \d+", count) and (system, protocol, count) in counts
+
+
+def test_the_growth_on_the_page_is_that_of_the_accepted_runs(accepted: list[tuple[Path, Run]]) -> None:
+    full = [(folder, run) for folder, run in accepted if (run.track.protocol, run.track.tier) == ("growth", "full")]
+    assert {run.system.slug: _last(folder) for folder, run in full} == GROWN
+
+
+def _last(folder: Path) -> list[str]:
+    """Return the last measurement of a store and of SQLite beside it, as cells."""
+    with gzip.open(folder / "responses.jsonl.gz", "rt", encoding="utf-8") as lines:
+        answers = {row["item_id"]: row["answer"] for row in map(json.loads, lines)}
+    seen = json.loads(answers["grows-far-1"])
+    ours, theirs = seen["points"][-1], seen["control"][-1]
+    cells = [f"{ours['size']:,}"]
+    for name in ("search_seconds", "write_seconds"):
+        milliseconds, times = ours[name] * 1000, ours[name] / theirs[name]
+        cells += [
+            f"{milliseconds:.{0 if milliseconds >= 10 else 1}f}",
+            f"{times:.{0 if times >= 10 else 2}f}",
+        ]
+    return [*cells, f"{ours['disk_bytes'] / ours['size']:,.0f}", f"{ours['memory_bytes'] / 1e6:,.0f}"]
