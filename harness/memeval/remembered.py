@@ -1,6 +1,7 @@
-"""What was computed from scenarios, for the next run or question that needs it in this process."""
+"""What was computed from texts or scenarios, for the next run or question that needs it in this process."""
 
 from collections.abc import Callable
+from functools import lru_cache, wraps
 from typing import Generic, TypeVar
 
 from memeval.records.scenario import Scenario
@@ -12,6 +13,24 @@ CHARACTERS = 12_000_000
 
 STREAMED = 1_000_000
 """Characters that a history counts which is generated on demand: parts of it stay in memory."""
+
+
+def of_short_texts(most: int, characters: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Decorate a function of a text: what it returns is remembered for the last ``most`` texts that are short enough.
+
+    ``characters``: longer texts are not remembered, so that they do not fill the memory.
+    """
+
+    def decorated(make: Callable[[str], T]) -> Callable[[str], T]:
+        kept = lru_cache(most)(make)
+
+        @wraps(make)
+        def remembering(text: str) -> T:
+            return kept(text) if len(text) <= characters else make(text)
+
+        return remembering
+
+    return decorated
 
 
 class OfScenarios(Generic[T]):

@@ -1,6 +1,7 @@
 """Caps: never passed, whatever comes back and in which order; and stopping at one is not the end."""
 
 import asyncio
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.gateway.budget import Budget, most_output, most_tokens, parse_caps, price_of
+from memeval.gateway.budget import Budget, Caps, most_output, most_tokens, parse_caps, price_of
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.gateway import Gateway
 from memeval.gateway.record import CallRecord
@@ -37,10 +38,16 @@ def test_a_cap_is_never_exceeded_and_a_higher_cap_resumes(tmp_path: Path) -> Non
             if attempt:
                 continue
             spent = CallRecord(path).rows()
-            with new_gateway(path, Budget({(None, "usd"): 5.0}, spent)) as gateway:
+            with new_gateway(path, _resumed({(None, "usd"): 5.0}, spent)) as gateway:
                 calls = gateway.run(_everything(gateway, server))
             assert all(call.error is None for call in calls)
             assert set(server.answered.values()) == {1}
+
+
+def _resumed(caps: Caps, spent: Iterable[Call]) -> Budget:
+    budget = Budget(caps)
+    budget.resume(spent)
+    return budget
 
 
 async def _everything(gateway: Gateway, server: ModelServer) -> list[Call]:
@@ -167,12 +174,12 @@ def test_spending_before_a_resume_counts() -> None:
     async def play() -> None:
         room = most_tokens(call.request)
         used = (call.prompt_tokens or 0) + (call.completion_tokens or 0)
-        await Budget({(None, "tokens"): room + used}, [call]).reserve(Phase.JUDGE, call.request)
+        await _resumed({(None, "tokens"): room + used}, [call]).reserve(Phase.JUDGE, call.request)
         with pytest.raises(BudgetSpent):
-            await Budget({(None, "tokens"): room + used - 1}, [call]).reserve(Phase.JUDGE, call.request)
+            await _resumed({(None, "tokens"): room + used - 1}, [call]).reserve(Phase.JUDGE, call.request)
         uncounted = call.model_copy(update={"prompt_tokens": None, "completion_tokens": None})
         with pytest.raises(BudgetSpent):
-            await Budget({(None, "tokens"): room + used}, [uncounted]).reserve(Phase.JUDGE, call.request)
+            await _resumed({(None, "tokens"): room + used}, [uncounted]).reserve(Phase.JUDGE, call.request)
 
     asyncio.run(play())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.systems.environments.tools import find_pip, uv_settings
+from memeval.systems.environments.tools import uv_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_an_installed_memeval_creates_a_board_runs_its_first_submission_and_publishes(tmp_path: Path) -> None:
     def call(*command: str, cwd: Path = tmp_path) -> str:
         environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-        environment |= uv_settings(find_pip())
+        environment |= uv_settings()
         done = subprocess.run(
             command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600, check=False
         )

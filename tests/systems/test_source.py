@@ -12,10 +12,11 @@ from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.run import SystemKind, View
 from memeval.records.submission import AdapterKind, Submission
 from memeval.systems.controls import CONTROLS
+from memeval.systems.launching import DRIVERS
 from memeval.systems.manifest import examined_manifest
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.process import SystemProcess
-from memeval.systems.source import DRIVERS, SystemSource, examined_folder, find_system, folder_source, start_system
+from memeval.systems.source import SystemSource, examined_folder, find_system, folder_source, start_system
 from tests.systems.helpers import PATIENT, adapter, write
 
 MANIFEST = """
@@ -229,11 +230,10 @@ def test_every_kind_of_submission_can_be_launched(folder: Path, kind: str) -> No
     if kind == "command":
         assert launch.program == ("node", "x.mjs")
         return
-    driver = DRIVERS[AdapterKind(kind)]
-    assert driver.file.is_file()
-    assert f"class {driver.class_name}" in driver.file.read_text("utf-8")
-    assert (launch.file, launch.class_name, launch.own_interpreter) == (driver.file, driver.class_name, True)
-    assert launch.shown == (driver.file.parent,)
+    filename, class_name = DRIVERS[AdapterKind(kind)]
+    assert f"class {class_name}" in launch.file.read_text("utf-8")
+    assert (launch.file.name, launch.class_name, launch.own_interpreter) == (filename, class_name, True)
+    assert launch.shown == (launch.file.parent,)
     keywords = launch.parameters
     assert ("tools" in keywords) is (kind == "mcp")
     given = (keywords["endpoint_variable"], keywords["endpoint_path"], keywords["key_variable"])

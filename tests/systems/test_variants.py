@@ -6,7 +6,8 @@ from memeval.evaluation.submit.submitting import check_submission
 from memeval.options import CheckOptions
 from memeval.records.conformance import StepName, StepOutcome
 from memeval.records.errors import BadInput
-from memeval.systems.source import MANIFEST, altered_source, examined_folder, find_system
+from memeval.systems.manifest import MANIFEST
+from memeval.systems.source import altered_source, examined_folder, find_system
 from tests.systems.helpers import write
 
 BASE = """

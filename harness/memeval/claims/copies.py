@@ -56,12 +56,7 @@ class Copies:
         for path in paths:
             data = unpacked(path, LARGEST, FETCH_AGAIN)
             found = digest_bytes(data)
-            if part.digest is None:
-                raise BadInput(
-                    "the source states no digest for this file.",
-                    where=path,
-                    remedy=f"Look at the file, then add the digest to the source: {found}.",
-                )
+            _refuse_unstated(part, found, path)
             if found == part.digest:
                 return data
             others.append((path, found))
@@ -107,12 +102,7 @@ def pull_file(source: PublishedSource, part: FilePart, copies: Copies, address: 
     if len(data) > LARGEST:
         raise BadInput(f"has more than {LARGEST:,} bytes.", where=url)
     found = digest_bytes(unpacked(target, LARGEST, FETCH_AGAIN, data))
-    if part.digest is None:
-        raise BadInput(
-            "the source states no digest for this file.",
-            where=url,
-            remedy=f"Look at the file, then add the digest to the source: {found}.",
-        )
+    _refuse_unstated(part, found, url)
     if found != part.digest:
         page = "It is an HTML page. " if data.lstrip()[:1] == b"<" else ""
         raise BadInput(
@@ -124,3 +114,12 @@ def pull_file(source: PublishedSource, part: FilePart, copies: Copies, address: 
         target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, data)
     return target
+
+
+def _refuse_unstated(part: FilePart, found: Digest, where: object) -> None:
+    if part.digest is None:
+        raise BadInput(
+            "the source states no digest for this file.",
+            where=where,
+            remedy=f"Look at the file, then add the digest to the source: {found}.",
+        )

@@ -3,7 +3,15 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from memeval.records.regraded import CategoryFigures, RegradedFigures, RegradedRow, RowCounts, TwoWay, VerdictShare
+from memeval.records.regraded import (
+    CategoryFigures,
+    PartialSum,
+    RegradedFigures,
+    RegradedRow,
+    RowCounts,
+    TwoWay,
+    VerdictShare,
+)
 from memeval.records.scores import Interval
 from memeval.statistics.composite import Layout, composite_interval
 from memeval.statistics.intervals import wilson
@@ -23,6 +31,7 @@ def figures_of(rows: Sequence[RegradedRow], counts: RowCounts) -> RegradedFigure
     for row in rows:
         by_category.setdefault(row.category, []).append(row)
     shares = [each.share for each in recounts.values()]
+    recalls = [row.recall for row in rows if row.recall is not None]
     return RegradedFigures(
         judges=recounts,
         judges_of_all={
@@ -38,10 +47,13 @@ def figures_of(rows: Sequence[RegradedRow], counts: RowCounts) -> RegradedFigure
         split_votes=sum(len({*row.verdicts.values()} - {None}) > 1 for row in rows) if len(shares) > 1 else None,
         metrics=_means(row.metrics for row in rows),
         scores=_means(row.scores for row in rows),
-        scores_of_all=_scores_of_all(rows, counts),
-        recall=_mean(row.recall for row in rows),
-        recall_rows=sum(row.recall is not None for row in rows),
-        recall_of_all=_recall_of_all(rows, counts),
+        scores_of_all={
+            name: _mean_of_all([row.scores[name] for row in rows if name in row.scores], others)
+            for name, others in counts.unmatched_scores.items()
+        },
+        recall=_mean(recalls),
+        recall_rows=len(recalls),
+        recall_of_all=_mean_of_all(recalls, counts.unmatched_recall) if recalls else None,
         categories=tuple(_category(name, each) for name, each in sorted(by_category.items())),
         seconds=_mean(row.seconds for row in rows),
         prompt_tokens=_mean(row.prompt_tokens for row in rows),
@@ -104,18 +116,9 @@ def _category(name: str, rows: Sequence[RegradedRow]) -> CategoryFigures:
     )
 
 
-def _recall_of_all(rows: Sequence[RegradedRow], counts: RowCounts) -> float | None:
-    known = [row.recall for row in rows if row.recall is not None]
-    others = counts.unmatched_recall
-    return round((math.fsum(known) + others.total) / (len(known) + others.rows), DECIMALS) if known else None
-
-
-def _scores_of_all(rows: Sequence[RegradedRow], counts: RowCounts) -> dict[str, float]:
-    found = {}
-    for name, others in counts.unmatched_scores.items():
-        known = [row.scores[name] for row in rows if name in row.scores]
-        found[name] = round((math.fsum(known) + others.total) / (len(known) + others.rows), DECIMALS)
-    return found
+def _mean_of_all(known: Sequence[float], others: PartialSum) -> float:
+    """Return the mean over the rows with an item and the other rows."""
+    return round((math.fsum(known) + others.total) / (len(known) + others.rows), DECIMALS)
 
 
 def _credit(verdict: bool | None) -> float | None:

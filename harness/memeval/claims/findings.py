@@ -2,8 +2,9 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 
 from memeval.claims.embargo import NOTHING_WAITS, Embargo, same_files
@@ -164,8 +165,15 @@ def read_findings(results: Path, hidden: Embargo = NOTHING_WAITS) -> FindingsRep
     claims = read_claims(folder)
     corrections = read_toml(folder / CORRECTIONS, LARGEST).record(CorrectionsFile).correction
     stored = {file_name(file): file for file in stored_regraded(results)}
-    questions = _Questions(results, stored)
     same = same_files(stored.values())
+
+    @cache
+    def questions(name: str) -> tuple[int, int]:
+        """Return the number of different questions in a file, and that of its benchmark or tier."""
+        file = stored[name]
+        answered = len({row.item_id for row in stored_rows(results, file)})
+        return answered, file.planned or answered + len(file.counts.missing)
+
     findings = tuple(
         _finding(claim, stored, questions, same, folder / CLAIMS)
         for claim in claims.claim
@@ -195,26 +203,10 @@ def read_claims(folder: Path) -> ClaimsFile:
     return claims
 
 
-class _Questions:
-    """Counts the different questions of regraded files, each once."""
-
-    def __init__(self, results: Path, stored: Mapping[str, RegradedFile]) -> None:
-        self._results, self._stored = results, stored
-        self._counted: dict[str, int] = {}
-
-    def of(self, name: str) -> tuple[int, int]:
-        """Return the number of questions in a file, and that of its benchmark or tier."""
-        file = self._stored[name]
-        if name not in self._counted:
-            self._counted[name] = len({row.item_id for row in stored_rows(self._results, file)})
-        answered = self._counted[name]
-        return answered, file.planned or answered + len(file.counts.missing)
-
-
 def _finding(
     claim: PublishedClaim,
     stored: Mapping[str, RegradedFile],
-    questions: _Questions,
+    questions: Callable[[str], tuple[int, int]],
     same: Mapping[str, tuple[str, ...]],
     where: Path,
 ) -> RecountedClaim:
@@ -228,7 +220,7 @@ def _finding(
             where=where,
             remedy="Name one scale, and files on it.",
         )
-    counts = [questions.of(name) for name in names]
+    counts = [questions(name) for name in names]
     if found is not None:
         with_questions = zip(found.files, counts, strict=True)
         counted = tuple(each.model_copy(update={"questions": n, "of": of}) for each, (n, of) in with_questions)
@@ -253,12 +245,14 @@ def _finding(
 
 
 def _judges(claim: PublishedClaim, files: Sequence[RegradedFile], scale: Scale | None) -> tuple[str, ...]:
-    if claim.judge or claim.recount is None or scale in WITHOUT_JUDGE:
-        return (claim.judge,) if claim.judge else ()
-    names = {CountedValue.JUDGE: claim.recount.judge, CountedValue.SCORE: claim.recount.score}
-    wanted = names.get(claim.recount.value)
+    if claim.judge:
+        return (claim.judge,)
+    recipe = claim.recount
+    if recipe is None or recipe.value is CountedValue.RECALL or scale in WITHOUT_JUDGE:
+        return ()
+    wanted = {CountedValue.JUDGE: recipe.judge, CountedValue.SCORE: recipe.score}.get(recipe.value)
     found = (model for file in files for name, model in file.judges.items() if wanted in (None, name))
-    return () if claim.recount.value is CountedValue.RECALL else tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found))
 
 
 def _rule(recipe: Recipe, files: Sequence[RegradedFile], repeated: bool) -> str:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any
 
 from memeval.benchmarks.formats.mapped_rows import MappedRow
 from memeval.benchmarks.session import BenchmarkSession
@@ -32,12 +32,6 @@ class Matched:
     """Numbers of the other rows, by reason."""
     gold_differs: list[int] = field(default_factory=list)
     text_differs: list[int] = field(default_factory=list)
-
-
-class Matching(Protocol):
-    """Finds the items of rows."""
-
-    def match(self, rows: Iterable[MappedRow]) -> Matched: ...
 
 
 class Matcher:
@@ -135,22 +129,16 @@ class Matcher:
                 found.gold_differs.append(row.place)
 
 
+_FILLED = ("answer", "seconds", "prompt_tokens", "completion_tokens", "cost_usd")
+"""Fields of a row that a second file may fill."""
+
+
 def merged(first: Mapping[Slot, MappedRow], other: Mapping[Slot, MappedRow]) -> dict[Slot, MappedRow]:
     """Add the fields of a second file to the rows of the first; rows of the second alone are left out."""
-    together = {}
-    for slot, row in first.items():
-        extra = other.get(slot)
-        if extra is None:
-            together[slot] = row
-            continue
-        together[slot] = replace(
-            row,
-            answer=row.answer if row.answer is not None else extra.answer,
-            verdicts={**row.verdicts, **extra.verdicts},
-            scores={**row.scores, **extra.scores},
-            seconds=row.seconds if row.seconds is not None else extra.seconds,
-            prompt_tokens=row.prompt_tokens if row.prompt_tokens is not None else extra.prompt_tokens,
-            completion_tokens=row.completion_tokens if row.completion_tokens is not None else extra.completion_tokens,
-            cost_usd=row.cost_usd if row.cost_usd is not None else extra.cost_usd,
-        )
+    together = dict(first)
+    for slot in first.keys() & other.keys():
+        row, extra = first[slot], other[slot]
+        filled: dict[str, Any] = {name: getattr(extra, name) for name in _FILLED if getattr(row, name) is None}
+        verdicts, scores = {**row.verdicts, **extra.verdicts}, {**row.scores, **extra.scores}
+        together[slot] = replace(row, verdicts=verdicts, scores=scores, **filled)
     return together

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memeval.claims.embargo import waits
-from memeval.claims.findings import findings_folder
+from memeval.claims.findings import LARGEST, findings_folder
 from memeval.records.errors import BadInput
 from memeval.records.finding import ProductFinding, ProductFindingsFile
 from memeval.toml import read_toml
 
 FILE, PROGRAMS = "products.toml", "products"
 """The file of findings about products, and the folder with their programs, both in the folder of findings."""
-
-LARGEST = 256_000
 
 MOST_LINES = 20
 """The most lines of a program: whoever receives the notice should see at once what it does."""

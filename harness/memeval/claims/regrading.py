@@ -104,9 +104,9 @@ def matched_rows(source: PublishedSource, file: SourceFile, copies: Copies, sess
 
     Raises ``BadInput`` if see :func:`regrade`.
     """
-    keyed = file.planned is None
-    matcher = sessions.matcher(file.benchmark, file.protocol, file.tier) if keyed else OwnItems()
-    return match_file(source, file, copies, matcher)
+    if file.planned is not None:
+        return match_file(source, file, copies, OwnItems())
+    return match_file(source, file, copies, sessions.matcher(file.benchmark, file.protocol, file.tier))
 
 
 def _may_keep(source: PublishedSource, session: BenchmarkSession) -> bool:

@@ -49,11 +49,9 @@ def signs_of(
     found = [*_collapsed(rows, scenarios)]
     if answers:
         found += [
-            _counted("empty", answers, lambda slot, text: not text.strip()),
-            _counted(
-                "error text", answers, lambda slot, text: len(text) <= ERROR_LONGEST and _ERROR.search(text) is not None
-            ),
-            _counted("evidence id", answers, lambda slot, text: _EVIDENCE_ID.search(text) is not None),
+            _counted("empty", answers, lambda text: not text.strip()),
+            _counted("error text", answers, lambda text: len(text) <= ERROR_LONGEST and bool(_ERROR.search(text))),
+            _counted("evidence id", answers, lambda text: bool(_EVIDENCE_ID.search(text))),
             _late(answers, scenarios, last_years),
             _same(answers, rows),
             _cut(answers),
@@ -61,8 +59,8 @@ def signs_of(
     return tuple(found)
 
 
-def _counted(kind: str, answers: Mapping[Slot, str], shows: Callable[[Slot, str], bool]) -> Sign:
-    return _sign(kind, sum(shows(slot, text) for slot, text in answers.items()), len(answers))
+def _counted(kind: str, answers: Mapping[Slot, str], shows: Callable[[str], bool]) -> Sign:
+    return _sign(kind, sum(map(shows, answers.values())), len(answers))
 
 
 def _sign(kind: str, count: int, rows: int, detail: str = "") -> Sign:

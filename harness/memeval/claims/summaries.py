@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from memeval.benchmarks.formats.mapped_rows import MappedRow, read_rows
 from memeval.claims.copies import Copies
 from memeval.claims.figures import figures_of
-from memeval.claims.matching import BROKEN, REPEATED, Matched, Matching, Slot, merged
+from memeval.claims.matching import BROKEN, REPEATED, Matched, Matcher, Slot, merged
 from memeval.claims.signs import signs_of
 from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.records.errors import BadInput
@@ -53,7 +53,7 @@ class Basis:
     judge: str | None = None
 
 
-def match_file(source: PublishedSource, file: SourceFile, copies: Copies, matcher: Matching) -> MatchedFile:
+def match_file(source: PublishedSource, file: SourceFile, copies: Copies, matcher: "Matcher | OwnItems") -> MatchedFile:
     """Read the parts of a published file, and match their rows.
 
     Raises ``BadInput`` if a part is missing, has another digest, does not fit its mapping or the scale of the file, or
@@ -183,33 +183,31 @@ def _votes(source: PublishedSource, file: SourceFile) -> dict[str, str]:
 def row_counts(rows: Sequence[MappedRow], matched: Matched, missing: tuple[str, ...] = ()) -> RowCounts:
     """Count what happened to the rows of a file. ``missing``: the planned items without a row, if they are known."""
     unmatched = {place for places in matched.unmatched.values() for place in places}
-    others: dict[str, list[bool]] = defaultdict(list)
+    others = [row for row in rows if row.place in unmatched]
+    verdicts: dict[str, list[float]] = defaultdict(list)
     scores: dict[str, list[float]] = defaultdict(list)
-    for row in rows:
-        if row.place in unmatched:
-            for name, verdict in row.verdicts.items():
-                if verdict is not None:
-                    others[name].append(verdict)
-            for name, score in row.scores.items():
-                scores[name].append(score)
-    recalls = [found for row in rows if row.place in unmatched and (found := recall_of(row)) is not None]
+    for row in others:
+        for name, verdict in row.verdicts.items():
+            if verdict is not None:
+                verdicts[name].append(verdict)
+        for name, score in row.scores.items():
+            scores[name].append(score)
     return RowCounts(
         rows=len(rows),
         matched=len(matched.rows),
         unmatched={reason: tuple(places) for reason, places in sorted(matched.unmatched.items())},
-        unmatched_verdicts={
-            name: PartialSum(total=sum(verdicts), rows=len(verdicts)) for name, verdicts in sorted(others.items())
-        },
-        unmatched_recall=PartialSum(total=round(math.fsum(recalls), DECIMALS), rows=len(recalls)),
-        unmatched_scores={
-            name: PartialSum(total=round(math.fsum(values), DECIMALS), rows=len(values))
-            for name, values in sorted(scores.items())
-        },
+        unmatched_verdicts={name: _partial(values) for name, values in sorted(verdicts.items())},
+        unmatched_recall=_partial([recall for row in others if (recall := recall_of(row)) is not None]),
+        unmatched_scores={name: _partial(values) for name, values in sorted(scores.items())},
         unreadable_verdicts=sum(verdict is None for row in rows for verdict in row.verdicts.values()),
         gold_differs=tuple(matched.gold_differs),
         text_differs=tuple(matched.text_differs),
         missing=missing,
     )
+
+
+def _partial(values: Sequence[float]) -> PartialSum:
+    return PartialSum(total=round(math.fsum(values), DECIMALS), rows=len(values))
 
 
 def stored_row(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memeval.cli import trends
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, megabytes, print_json, visible
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, megabytes, print_json, print_note, visible
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 
 if TYPE_CHECKING:
@@ -328,10 +328,7 @@ def _print_plan(plan: PrunePlan, done: bool) -> None:
 def warn_of_overwriting(store: ObjectStore) -> None:
     """Warn if a store does not refuse a second object under a key."""
     if not store.refuses_overwriting:
-        print(
-            f"memeval: {store.url}: this service overwrites objects. Push each run from one machine only.",
-            file=sys.stderr,
-        )
+        print_note(f"memeval: {store.url}: this service overwrites objects. Push each run from one machine only.")
 
 
 def fetch_for(folders: Sequence[RunFolder]) -> None:
@@ -339,15 +336,15 @@ def fetch_for(folders: Sequence[RunFolder]) -> None:
     from memeval.archive.remote.automatic import fetch_missing
 
     for warning in fetch_missing(folders):
-        print(visible(f"memeval: {warning}"), file=sys.stderr)
+        print_note(f"memeval: {warning}")
 
 
-def archive_state(results: Path = DEFAULT_RESULTS) -> str | None:
+def archive_state() -> str | None:
     from memeval.archive.remote.automatic import archive_place
     from memeval.objects import open_store
 
     try:
-        place = archive_place(results)
+        place = archive_place(DEFAULT_RESULTS)
         if place is None:
             return None
         store = open_store(place)
@@ -368,7 +365,7 @@ def _print_problem(error: BadInput | None) -> int:
     """Print a problem on standard error, and return the number of problems: 0 or 1."""
     if error is None:
         return 0
-    print(visible(f"memeval: {error}"), file=sys.stderr)
+    print_note(f"memeval: {error}")
     return 1
 
 

@@ -53,7 +53,6 @@ def compare(
 
 
 def _print_comparison(comparison: Comparison, flips: int) -> None:
-
     runs = {run.run_id: run for run in comparison.runs}
     first = comparison.runs[0]
     print(visible(f"{comparison.benchmark} {comparison.protocol}, track {first.track_id}"))
@@ -210,7 +209,6 @@ def _csv(reports: Sequence[ItemReport]) -> str:
 
 
 def _print_report(report: ItemReport, top: int) -> None:
-
     said = f"reader {report.reader}, judge {report.judge}, track {report.track_id}"
     print(visible(f"{report.benchmark} {report.protocol}, tier {report.tier}, {said}"))
     systems = counted(len(report.systems), "ranked system")

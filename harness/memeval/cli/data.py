@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memeval.cli.fields import command
-from memeval.cli.shared import AsJson, Parameter, Tier, counted, megabytes, print_json
+from memeval.cli.shared import AsJson, Parameter, Tier, aligned, counted, megabytes, print_json
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 from memeval.storage import writable
 
@@ -65,10 +65,8 @@ def list_(
         sizes = " + ".join(megabytes(file["bytes"]) for file in row["files"])
         items = f"{row['items']:,}" if row["items"] else ""
         lines.append((row["id"], items, sizes, row["licence"] + accepted, _state(row)))
-    widths = [max(len(line[column]) for line in lines) for column in range(4)]
-    for id_, items, sizes, licence, state in lines:
-        left = f"{id_:{widths[0]}}  {items:>{widths[1]}}  {sizes:{widths[2]}}  {licence:{widths[3]}}"
-        print(f"{left}  {state}".rstrip())
+    for line in aligned(lines, right=(1,)):
+        print(line.removeprefix("  "))
 
 
 def readiness(benchmarks: Iterable[Benchmark]) -> str:

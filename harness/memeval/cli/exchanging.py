@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -137,8 +138,11 @@ def _report_origin(folder: RunFolder) -> None:
         print(f"  cost (self-reported): {dollars(imported.cost_usd)}", file=sys.stderr)
     for problem, ids in (("no answer", imported.missing), ("not in the benchmark", imported.unknown)):
         if ids:
-            named = ", ".join(ids[:_SHOWN]) + (", …" if len(ids) > _SHOWN else "")
-            print(f"  {problem}: {counted(len(ids), 'question')} ({named})", file=sys.stderr)
+            print(f"  {problem}: {counted(len(ids), 'question')} ({_first(ids)})", file=sys.stderr)
+
+
+def _first(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:_SHOWN]) + (", …" if len(ids) > _SHOWN else "")
 
 
 _COLUMNS = 3
@@ -224,7 +228,6 @@ def _controls(results: Path, found: FileScore, plan: Any) -> list[Run]:
 
 
 def _print_score(found: FileScore, controls: list[Run]) -> None:
-
     print(f"{found.benchmark}, protocol {found.protocol}, tier {found.tier}, data {found.data_digest[:19]}")
     shown = controls[:_COLUMNS]
     lines = [["", "%", "95 % interval", *(run.system.slug for run in shown)]]
@@ -243,8 +246,7 @@ def _print_score(found: FileScore, controls: list[Run]) -> None:
     )
     for what, ids in named:
         if ids:
-            more = ", …" if len(ids) > _SHOWN else ""
-            print(visible(f"{what}: {len(ids):,} ({', '.join(ids[:_SHOWN])}{more})"))
+            print(visible(f"{what}: {len(ids):,} ({_first(ids)})"))
     if not controls:
         print("No stored run of a control has this data, protocol, tier and graders.")
     elif len(controls) > len(shown):
@@ -271,17 +273,9 @@ def _interval(estimate: CompositeEstimate) -> str:
 
 def _data(found: FileScore, controls: list[Run]) -> dict[str, Any]:
     return {
-        "benchmark": found.benchmark,
-        "protocol": found.protocol,
-        "tier": found.tier,
-        "data_digest": found.data_digest,
-        "planned": found.planned,
-        "missing": list(found.missing),
-        "unknown": list(found.unknown),
-        "unknown_sources": list(found.unknown_sources),
+        **vars(found),
         "scores": {
             name: {"value": each.value, "low": each.low, "high": each.high} for name, each in found.scores.items()
         },
-        "categories": dict(found.categories),
         "controls": {run.system.slug: {name: _of_control(run, name) for name in found.scores} for run in controls},
     }

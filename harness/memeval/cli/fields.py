@@ -3,7 +3,7 @@
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -74,7 +74,7 @@ class _Command:
             given = get_args(own.annotation)[1:]
             like = next((each for each in given if isinstance(each, FieldOf)), None)
             if like is not None:
-                own = _option(like.record, name).parameter(own)
+                own = next(option for option in _options(like.record) if option.name == name).parameter(own)
             made.append(own.replace(kind=inspect.Parameter.KEYWORD_ONLY))
         return inspect.Signature(made)
 
@@ -141,20 +141,14 @@ def _inner(field: Field[Any]) -> type | None:
 
 @cache
 def _options(record: type) -> tuple[_Option, ...]:
-    return tuple(_options_in(record))
-
-
-def _options_in(record: type) -> Iterator[_Option]:
+    found: list[_Option] = []
     for field in fields(record):
         inner, flag = _inner(field), field.metadata.get(KEY, OptionForm())
         if inner is not None:
-            yield from _options(inner)
+            found += _options(inner)
         elif flag is not None:
-            yield _Option(record, field, flag)
-
-
-def _option(record: type, name: str) -> _Option:
-    return next(option for option in _options(record) if option.name == name)
+            found.append(_Option(record, field, flag))
+    return tuple(found)
 
 
 def _made(record: type, given: Mapping[str, Any]) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,21 +20,13 @@ from memeval.cli.shared import (
     visible,
 )
 from memeval.options import RunOptions
+from memeval.records.choices import Every
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
     from memeval.evaluation.history.estimate import HistoryEstimate
     from memeval.evaluation.history.measuring import Measurement
     from memeval.records.history import MeasuredVersion
-
-
-class Period(StrEnum):
-    """The period of which the last version is measured."""
-
-    RELEASE = "release"
-    MONTH = "month"
-    QUARTER = "quarter"
-    YEAR = "year"
 
 
 def history(
@@ -53,7 +44,7 @@ def history(
     ] = None,
     last: Annotated[int | None, typer.Option("--last", metavar="N", help="Only the newest N of them.")] = None,
     every: Annotated[
-        Period | None,
+        Every | None,
         typer.Option("--every", help="The last version of each period. Default: quarter; with --last alone, release."),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Try versions again that failed.")] = False,
@@ -77,7 +68,7 @@ def history(
     Example: memeval history bm25s --benchmark beliefs@2 --every quarter --last 6
     """
     from memeval.evaluation.history.assembling import read_past
-    from memeval.evaluation.history.choosing import Every, chosen
+    from memeval.evaluation.history.choosing import chosen
     from memeval.evaluation.history.estimate import estimate as estimated
     from memeval.evaluation.history.measuring import Measurement, measure
     from memeval.evaluation.history.released import released
@@ -90,7 +81,7 @@ def history(
     past = read_past(find_system(system))
     releases = released(past.package, past.index)
     named = [each.strip() for text in versions or () for each in text.split(",") if each.strip()]
-    selected = chosen(releases, named, last, None if every is None else Every(every.value))
+    selected = chosen(releases, named, last, every)
     if every is not None and not releases.dated:
         print_note(f"{releases.address}: its dates do not rise with the versions, so --every has no effect.")
     measurement = Measurement(past, releases, selected, tracks, options, retry)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Audit a judge, or compare two judges.", no_args_is_help=True)
 
-_LABELS = typer.Option("--judge-label", help="Who serves the model judges, if not their makers.")
-
 
 def rejudge() -> None:
     """Say the new name of this command."""
@@ -69,7 +67,9 @@ def audit(
     judge: Annotated[list[str], typer.Option("--judge", help="rules, local:NAME or openai:MODEL; repeatable.")],
     options: Annotated[AuditOptions, Without("model_concurrency")],
     benchmark: Benchmarks = None,
-    judge_label: Annotated[str | None, _LABELS] = None,
+    judge_label: Annotated[
+        str | None, typer.Option("--judge-label", help="Who serves the model judges, if not their makers.")
+    ] = None,
     prompts: Prompts = None,
     data: Data = None,
     as_json: AsJson = False,

@@ -310,9 +310,8 @@ def merge(
     """
     from memeval.archive.ledger import Ledger
 
-    folder = other if other.is_dir() else other.parent
-    theirs = Ledger(folder)
-    if theirs.path != other and not other.is_dir():
+    theirs = Ledger(other)
+    if not other.is_dir():
         theirs.path = other
     if not theirs.path.is_file():
         raise BadInput("there is no ledger here.", where=theirs.path, remedy="Name a file ledger.jsonl, or its folder.")

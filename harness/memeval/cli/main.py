@@ -146,9 +146,9 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(ExitCode.DONE)
     except Exception as error:
-        if debug or not hasattr(error, "show"):
-            if debug:
-                raise
+        if debug:
+            raise
+        if not hasattr(error, "show"):
             _print_error(
                 f"unexpected {type(error).__name__}: {error}. Run again with --debug, and report the traceback."
             )
@@ -174,6 +174,5 @@ def _print_broken_benchmarks(reported: MemevalError | None) -> None:
 
 
 def _print_error(message: str) -> None:
-
     first, *others = map(visible, message.splitlines() or [""])
     print(f"memeval: {first}", *(f"  {line.strip()}" for line in others), sep="\n", file=sys.stderr)

@@ -65,11 +65,10 @@ def matrix(
     found = made.folder.matrix
     if form is OutputFormat.JSON:
         print_json(found.data())
+    elif form is OutputFormat.CSV:
+        print(csv_text(found), end="")
     else:
-        print(
-            table_text(found) if form is OutputFormat.TABLE else csv_text(found),
-            end="\n" if form is OutputFormat.TABLE else "",
-        )
+        print(table_text(found))
     sys.stdout.flush()
     for warning in found.warnings:
         print_note(f"warning: {warning}")

@@ -153,7 +153,6 @@ def print_skipped(outcomes: Sequence[RunOutcome]) -> None:
 
 
 def _print_lines(text: str) -> None:
-
     print(*map(visible, text.splitlines()), sep="\n    ", file=sys.stderr)
 
 

@@ -83,7 +83,6 @@ def _print_lead(table: Overall, first: str, second: str, *, as_json: bool) -> No
 
 
 def _print(table: Overall) -> None:
-
     print(visible(f"{table.suite.id}: {table.suite.title}, {counted(len(table.tracks), 'benchmark')}"))
     for track in table.tracks:
         scale = track.reason or f"0 is {percent(track.floor)} %, 100 is {percent(track.ceiling)} %."
@@ -104,7 +103,6 @@ def _print(table: Overall) -> None:
 
 
 def _print_placed(table: Overall, rows: list[OverallRow]) -> None:
-
     benchmarks = (each.chosen.benchmark for each in table.tracks)
     lines = [["rank", "system", "index", "95 % interval", *benchmarks, "vs baseline", "weightings"]]
     for row in rows:

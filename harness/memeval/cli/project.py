@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memeval.cli.shared import option_or_prompt, visible
+from memeval.cli.shared import option_or_prompt, print_table, visible
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
@@ -124,7 +124,10 @@ def schema(
 
     Example: memeval schema build/schemas
     """
-    wanted = {f"{name}.schema.json": _pretty(text) for name, text in schemas().items()}
+    wanted = {
+        f"{name}.schema.json": json.dumps(value, sort_keys=True, ensure_ascii=False, indent=1) + "\n"
+        for name, value in schemas().items()
+    }
     if check:
         stored = {path.name: path.read_text(encoding="utf-8") for path in to.glob("*.schema.json")}
         if different := sorted(name for name in wanted.keys() | stored.keys() if wanted.get(name) != stored.get(name)):
@@ -175,10 +178,6 @@ def _item_key() -> type[Record]:
     union: Any = reduce(or_, kinds)
     field = (union, Field(discriminator="kind"))
     return create_model("ItemKey", __base__=ItemKey, __doc__=ItemKey.__doc__, __module__=ItemKey.__module__, key=field)
-
-
-def _pretty(value: dict[str, Any]) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, indent=1) + "\n"
 
 
 def doctor() -> None:
@@ -268,9 +267,7 @@ def _local_models() -> list[tuple[str, str]]:
 
 def _print_part(title: str, rows: Sequence[tuple[str, str]]) -> None:
     print(f"\n{title}")
-    width = max(len(name) for name, _ in rows)
-    for name, state in rows:
-        print(f"  {name:{width}}  {state}")
+    print_table(rows, right=())
 
 
 def _installed(name: ServiceName) -> str:
@@ -292,5 +289,5 @@ def _endpoint(caller: Caller) -> tuple[bool, str]:
     try:
         endpoint = endpoint_for(caller)
     except BadInput as error:
-        return False, f"{error.problem}"
+        return False, error.problem
     return True, f"{endpoint.url} ({'with' if endpoint.key else 'without'} a key)"

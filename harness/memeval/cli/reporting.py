@@ -10,7 +10,6 @@ from memeval.cli.shared import counted, dollars, percent, visible
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
     from memeval.evaluation.run.estimate import Estimate
-    from memeval.records.grade import GradeState
     from memeval.records.run import Run
     from memeval.records.scores import Composite
 
@@ -59,13 +58,11 @@ def shortened(error: str) -> str:
 
 def remedy_for(folder: RunFolder) -> str:
     """Return the remedy for the first failed item, which :func:`failed_items` names."""
-    grade = next((row for row in folder.grades() if row.state.is_error), None)
-    return "" if grade is None else _remedy(grade.state)
-
-
-def _remedy(state: GradeState) -> str:
     from memeval.records.grade import GradeState
 
+    grade = next((row for row in folder.grades() if row.state.is_error), None)
+    if grade is None:
+        return ""
     remedies = {
         GradeState.JUDGE_ERROR: "Check the judge's endpoint, then run the same command with --retry-errors.",
         GradeState.READER_ERROR: "Check the reader's endpoint, then run the same command with --retry-errors.",
@@ -74,7 +71,7 @@ def _remedy(state: GradeState) -> str:
         GradeState.UNPARSED: "Choose a judge that can read the answers: --judge openai:MODEL.",
         GradeState.ADAPTER_ERROR: "Fix the system and run again.",
     }
-    return remedies[state]
+    return remedies[grade.state]
 
 
 def report(folder: RunFolder) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -39,7 +39,7 @@ def verify_and_record(results: Path, folders: Sequence[RunFolder], by: str, sess
     from memeval.evaluation.verify.verification import verify_run
 
     ledger, sessions = Ledger(results), sessions or Sessions()
-    known = recorded(ledger, LedgerEvent.REPRODUCED)
+    known = {(entry.run_id, entry.run_digest) for entry in ledger.entries() if entry.event is LedgerEvent.REPRODUCED}
     for folder in folders:
         if (folder.run.run_id, folder.digest) in known:
             continue
@@ -48,11 +48,6 @@ def verify_and_record(results: Path, folders: Sequence[RunFolder], by: str, sess
             raise CheckFailed(str(findings[0]))
         reason = f"{folder.run.coverage.done} grades equal, by memeval {memeval_version()}"
         ledger.append(LedgerEvent.REPRODUCED, folder, by=by, reason=reason)
-
-
-def recorded(ledger: Ledger, event: LedgerEvent) -> set[tuple[str | None, str | None]]:
-    """Return id and digest of each run with an event in the ledger."""
-    return {(entry.run_id, entry.run_digest) for entry in ledger.entries() if entry.event is event}
 
 
 FILE = Path("results.toml")
@@ -218,22 +213,16 @@ def _minutes(folder: RunFolder) -> float:
     return (datetime.fromisoformat(timing.ended) - datetime.fromisoformat(timing.started)).total_seconds() / 60
 
 
+def _only(option: str, metavar: str, what: str) -> Any:
+    return typer.Option(option, metavar=metavar, help=f"Only this {what}, repeatable.")
+
+
 def results(
-    only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="BENCHMARK", help="Only this benchmark, repeatable.")
-    ] = None,
-    protocol: Annotated[
-        list[str] | None, typer.Option("--protocol", metavar="NAME", help="Only this protocol, repeatable.")
-    ] = None,
-    tier: Annotated[
-        list[str] | None, typer.Option("--tier", metavar="NAME", help="Only this tier, repeatable.")
-    ] = None,
-    system: Annotated[
-        list[str] | None, typer.Option("--system", metavar="SLUG", help="Only this system, repeatable.")
-    ] = None,
-    matrix: Annotated[
-        list[str] | None, typer.Option("--matrix", metavar="NAME", help="Only this matrix, repeatable.")
-    ] = None,
+    only: Annotated[list[str] | None, _only("--only", "BENCHMARK", "benchmark")] = None,
+    protocol: Annotated[list[str] | None, _only("--protocol", "NAME", "protocol")] = None,
+    tier: Annotated[list[str] | None, _only("--tier", "NAME", "tier")] = None,
+    system: Annotated[list[str] | None, _only("--system", "SLUG", "system")] = None,
+    matrix: Annotated[list[str] | None, _only("--matrix", "NAME", "matrix")] = None,
     file: Annotated[Path, typer.Option("--file", help="The file with the set of runs.")] = FILE,
     accept: Annotated[
         str | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.shared import AsJson, Benchmarks, Data, ExecutorKind, Executors, Parameter, check_scheduler, visible
+from memeval.cli.shared import AsJson, Benchmarks, Data, ExecutorKind, Executors, Parameter, check_scheduler, print_note
 from memeval.options import RunOptions
 from memeval.records.errors import BadInput
 
@@ -110,7 +110,7 @@ def run(
             print_runs(outcome, as_json)
             outcomes.append(outcome)
             for warning in push_after_run(outcome.folders, options.results) if is_pushed else ():
-                print(visible(f"memeval: {warning}"), file=sys.stderr)
+                print_note(f"memeval: {warning}")
     if len(outcomes) > 1:  # to know the order, every benchmark is imported
         order = {each.info.id: position for position, each in enumerate(all_benchmarks())}
         outcomes.sort(key=lambda outcome: order.get(outcome.planned.benchmark, 0))

@@ -240,7 +240,6 @@ def _print_product_findings(known: Sequence[KnownFinding]) -> None:
 
 
 def _print_findings(report: FindingsReport) -> None:
-
     print(counted(len(report.findings), "published score"))
     lines = [["", "claimed", "counted", "questions", "verdict"]]
     print_table(lines + [_finding_line(finding) for finding in report.findings])

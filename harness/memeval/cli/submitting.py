@@ -85,6 +85,7 @@ def check(
     Example: memeval submit check submissions/my-memory
     """
     from memeval.evaluation.submit.submitting import check_submission
+    from memeval.storage import write_whole
 
     if (not submission) is not every:
         raise BadInput("name a submission, or give --all.", remedy="memeval submit check submissions/my-memory")
@@ -97,7 +98,7 @@ def check(
         report = check_submission(folder, options, print_note)
         reports.append(report)
         if to is not None:
-            _write(to, report)
+            write_whole(to, f"{report.to_json()}\n".encode())
         if not as_json:
             _print(report)
     if as_json:
@@ -126,12 +127,6 @@ def _folder(path_or_slug: str) -> Path:
     raise BadInput(
         f"there is no submission '{visible(path_or_slug)}'.", remedy="Name its folder, or its slug under submissions/."
     )
-
-
-def _write(file: Path, report: SubmissionCheck) -> None:
-    from memeval.storage import write_whole
-
-    write_whole(file, f"{report.to_json()}\n".encode())
 
 
 def _print(report: SubmissionCheck) -> None:

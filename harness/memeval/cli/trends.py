@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, print_json, visible
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, aligned, counted, print_json, print_note, visible
 from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _archived(results: Path, place: str) -> list[Run]:
         if isinstance(found, ArchivedRun):
             runs.append(found.run)
         else:
-            print(visible(f"memeval: {found}"), file=sys.stderr)
+            print_note(f"memeval: {found}")
     return runs
 
 
@@ -167,7 +167,7 @@ def _draw(shown: Sequence[tuple[Trend, ScoreChanges]], chart: Path) -> None:
         ],
         chart,
     )
-    print(f"memeval: {chart} written.", file=sys.stderr)
+    print_note(f"memeval: {chart} written.")
 
 
 def _track(series: VersionSeries) -> str:
@@ -212,15 +212,10 @@ def _print_versions(trend: Trend) -> None:
                 reading.note or "",
             )
         )
-    widths = [max(len(line[column]) for line in lines) for column in range(5)]
-    for index, line in enumerate(lines):
+    for index, line in enumerate(aligned(lines, right=(2,))):
         for change in breaks[index].changes if index in breaks else ():
             print(visible(f"  -- {change}"))
-        cells = [
-            text.rjust(width) if column == 2 else text.ljust(width)
-            for column, (text, width) in enumerate(zip(line, (*widths, 0), strict=True))
-        ]
-        print(visible("  " + "  ".join(cells).rstrip()))
+        print(line)
 
 
 def _print_changes(changes: ScoreChanges) -> None:

@@ -63,6 +63,7 @@ def verify(
         return
     paths = runs or [str(results)]
     folders = [api.load_runs(path, results) for path in paths]
+    count = sum(map(len, folders))
     fetch_for([folder for some in folders for folder in some])
     checks = [
         check
@@ -70,7 +71,6 @@ def verify(
         for check in api.verify_checks(path, results=results, signers=signers, jobs=processes(jobs, len(some)))
     ]
     findings = [finding for check in checks for finding in check.findings]
-    count = sum(len(api.load_runs(path, results)) for path in paths)
     for path in dict.fromkeys(paths):
         warn_of_incomplete_line(Path(path))
     if as_json:

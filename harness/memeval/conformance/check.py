@@ -58,8 +58,8 @@ def expect_found(memory: CheckedMemory, fact: PlantedFact, when: str, remedy: st
     return observation
 
 
-def expect_not_found(memory: CheckedMemory, fact: PlantedFact, question: str, when: str, remedy: str) -> Observation:
-    """Ask for a fact that must not be found, and return the observation.
+def expect_not_found(memory: CheckedMemory, fact: PlantedFact, question: str, when: str, remedy: str) -> None:
+    """Ask for a fact that must not be found.
 
     ``when``: when the question is asked, as a phrase for the error message. Raises ContractViolation: the fact is
     found.
@@ -67,7 +67,6 @@ def expect_not_found(memory: CheckedMemory, fact: PlantedFact, question: str, wh
     observation = memory.ask(question)
     if observation.shows(fact.word):
         raise ContractViolation(f"Asked {quoted(question)} {when}, it returned “{fact.word}”: {observation}.", remedy)
-    return observation
 
 
 def listed(names: list[str]) -> str:

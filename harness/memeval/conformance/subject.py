@@ -190,11 +190,6 @@ class CheckedMemory:
             searched = self.search(question, SEARCH_ITEMS, at)
         return Observation.of(question, *(reply for reply in (asked, searched) if reply is not None))
 
-    @property
-    def questions_at_once(self) -> int:
-        """How many questions the system answers at the same time, as it declares."""
-        return self.process.adapter.questions_at_once
-
     def ask_together(self, questions: Sequence[str]) -> list[Observation]:
         """Ask several questions at the same time, each with ``query`` and then with ``search``.
 
@@ -212,7 +207,7 @@ class CheckedMemory:
 
     def _replies(self, calls: Sequence[PreparedCall]) -> list[SystemReply]:
         try:
-            results = dict(self.process.replies_to(calls, Flight(self.questions_at_once)))
+            results = dict(self.process.replies_to(calls, Flight(self.process.adapter.questions_at_once)))
         except EndedInFlight as ended:
             raise ended.failure from None
         replies = []

@@ -40,10 +40,9 @@ class Budget:
     """Caps for the run and per phase; belongs to the loop of one gateway.
 
     ``caps``: see :func:`parse_caps`. Minutes of the run count from now, minutes of a phase from its first call.
-    ``spent``: calls that the run paid for before it was resumed.
     """
 
-    def __init__(self, caps: Caps, spent: Iterable[Call] = ()) -> None:
+    def __init__(self, caps: Caps) -> None:
         self._caps = dict(caps)
         self._money = any(unit == "usd" for _phase, unit in caps)
         self._spent: _Sums = defaultdict(float)
@@ -51,7 +50,6 @@ class Budget:
         self._open = 0
         self._settled = asyncio.Event()
         self._started: dict[Phase | None, float] = {None: time.monotonic()}
-        self.resume(spent)
 
     def resume(self, spent: Iterable[Call]) -> None:
         """Count the calls that the run paid for before it was resumed; without caps, count nothing."""
@@ -103,18 +101,10 @@ class Budget:
         ``None`` if unknown.
         """
         self._open -= 1
-        self._add(
-            self._reserved,
-            reservation.phase,
-            -reservation.tokens,
-            None if reservation.usd is None else -reservation.usd,
-        )
-        self._add(
-            self._spent,
-            reservation.phase,
-            reservation.tokens if tokens is None else tokens,
-            reservation.usd if usd is None else usd,
-        )
+        self._add(self._reserved, reservation.phase, -reservation.tokens, -(reservation.usd or 0.0))
+        tokens = reservation.tokens if tokens is None else tokens
+        usd = reservation.usd if usd is None else usd
+        self._add(self._spent, reservation.phase, tokens, usd)
         self._settled.set()
 
     def _full(self, reservation: Reservation) -> BudgetSpent | None:

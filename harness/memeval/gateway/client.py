@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
-from memeval.gateway.endpoints import Endpoint
+from memeval.gateway.endpoints import SHORTEST_KEY, Endpoint
 from memeval.gateway.provider_errors import ProviderError, error_in, quoted
 from memeval.gateway.replies import UnusableReply
 from memeval.gateway.settings import NAMED, VARIABLE
@@ -38,8 +38,6 @@ _PROBE_SECONDS = 10
 """Seconds within which an endpoint must answer a probe to count as up."""
 _SECRET_NAME = re.compile(r"key|token|secret|sig|code|auth|passw", re.I)
 """Finds the name of a key in the query of a base URL."""
-_SHORTEST_KEY = 8
-"""Shorter keys are not redacted: that would remove ordinary words."""
 
 
 class TryFailed(Exception):
@@ -74,6 +72,7 @@ class EndpointClient:
     """Sends requests to one endpoint; create and use it on one loop. ``most_bytes``: maximum bytes of a reply."""
 
     def __init__(self, endpoint: Endpoint, caller: Caller, most_bytes: int) -> None:
+        from httpx2 import create_ssl_context
         from openai import AsyncOpenAI, DefaultAioHttpClient, Omit
 
         async def bound(response: httpx2.Response) -> None:
@@ -81,6 +80,7 @@ class EndpointClient:
                 response.headers["content-encoding"] = "identity"  # not requested, so not decompressed
             response.stream = _bounded(response.stream, most_bytes)
 
+        is_secure = endpoint.url.startswith("https")
         headers: dict[str, Any] = {"Accept-Encoding": "identity"}
         if endpoint.key is None:
             headers["Authorization"] = Omit()
@@ -100,7 +100,7 @@ class EndpointClient:
             max_retries=0,
             http_client=DefaultAioHttpClient(
                 # Loading certificates is slow; plain HTTP needs none.
-                verify=_certificates() if endpoint.url.startswith("https") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+                verify=create_ssl_context() if is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
                 trust_env=not endpoint.is_loopback,
                 follow_redirects=False,
                 timeout=None,
@@ -278,7 +278,7 @@ def _prefix_of(request: ModelRequest, prefix: str) -> int:
 
 def _secrets(key: str | None, query: Mapping[str, str]) -> list[str]:
     values = [key or "", *(value for name, value in query.items() if _SECRET_NAME.search(name))]
-    return [value for value in values if len(value) >= _SHORTEST_KEY]
+    return [value for value in values if len(value) >= SHORTEST_KEY]
 
 
 class ReplyTooLarge(OSError):
@@ -301,12 +301,6 @@ def _bounded(stream: Any, most: int) -> Any:
             await stream.aclose()
 
     return Bounded()
-
-
-def _certificates() -> ssl.SSLContext:
-    import httpx2
-
-    return httpx2.create_ssl_context()
 
 
 def _retry_after(headers: Any) -> float | None:

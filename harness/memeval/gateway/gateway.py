@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from memeval.gateway.budget import Budget, output_limits
@@ -62,32 +61,18 @@ class Gateway:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="memeval-gateway", daemon=True)
-        self._usd: float | None = 0.0
-        self._made = self._cached = 0
+        self.made = self.cached = 0
+        self.spent_usd: float | None = 0.0
+        """Cost of the calls made, in US dollars; ``None`` if one has no known price."""
 
     def most_in_flight(self, caller: Caller) -> int:
         return self._options.most_in_flight(caller)
-
-    @property
-    def made(self) -> int:
-        return self._made
-
-    @property
-    def cached(self) -> int:
-        return self._cached
-
-    @property
-    def spent_usd(self) -> float | None:
-        """Cost of the calls made, in US dollars; ``None`` if one has no known price."""
-        return self._usd
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -158,7 +143,7 @@ class Gateway:
         key = request.key
         found = self._recorded(key) or self._reused.get(key) or self.stored(key)
         if found is not None:
-            self._cached += 1
+            self.cached += 1
             return found
         task = self._in_flight.get(key)
         if task is None:
@@ -181,7 +166,7 @@ class Gateway:
         for form in (request, limited):
             found = self._recorded(form.key_in(scenario_id or "", ordinal))
             if found is not None:
-                self._cached += 1
+                self.cached += 1
                 await self._own.append(found)
                 return found
         self._refuse_if_replaying(request, Caller.SYSTEM, scenario_id)
@@ -208,9 +193,10 @@ class Gateway:
                 raise ValueError(f"the request names the endpoint {request.endpoint}, not {endpoint.url}")
             sent = await self._sender.send(request, endpoint, caller, phase)
             call = sent.model_copy(update={"run_id": self._run_id, **labels})
-            self._made += 1
+            self.made += 1
             if call.error is None:
-                self._usd = None if self._usd is None or call.cost_usd is None else self._usd + call.cost_usd
+                spent, cost = self.spent_usd, call.cost_usd
+                self.spent_usd = None if spent is None or cost is None else spent + cost
             await (self._shared if shares and call.error is None else self._own).append(call)
             return call
         except MemevalError as error:
@@ -229,7 +215,7 @@ class Gateway:
             await asyncio.sleep(_POLL_SECONDS)
         await self._shared.ingest()
         found = self.stored(key)
-        self._cached += found is not None
+        self.cached += found is not None
         return found
 
     def _recorded(self, key: Digest) -> Call | None:

@@ -52,7 +52,7 @@ class CallLimits:
     """Concurrency and rates of all calls of one gateway; belongs to its loop."""
 
     def __init__(self, options: GatewayOptions) -> None:
-        self._slots = {caller: asyncio.Semaphore(options.most_in_flight(caller)) for caller in Caller}
+        self.slots = {caller: asyncio.Semaphore(options.most_in_flight(caller)) for caller in Caller}
         self._requests: AsyncLimiter | None = None
         self._tokens: AsyncLimiter | None = None
         if options.requests_per_minute or options.tokens_per_minute:
@@ -62,9 +62,6 @@ class CallLimits:
                 self._requests = AsyncLimiter(1, 60 / options.requests_per_minute)
             if options.tokens_per_minute:
                 self._tokens = AsyncLimiter(options.tokens_per_minute, 60)
-
-    def slots(self, caller: Caller) -> asyncio.Semaphore:
-        return self._slots[caller]
 
     async def pace(self, request: ModelRequest) -> None:
         if self._tokens is not None:

@@ -36,9 +36,9 @@ class ProviderError:
         if self.codes & words.quota or self.status == 402:
             return True
         message = _ADDRESS.sub("", self.message)
-        if not words.says_quota.search(message) or (self.status or 0) >= 500:
+        if not words.quota_messages.search(message) or (self.status or 0) >= 500:
             return False
-        return self.is_daily or not words.says_passing.search(message)
+        return self.is_daily or not words.passing_messages.search(message)
 
     @property
     def is_setting(self) -> bool:
@@ -47,7 +47,7 @@ class ProviderError:
     @property
     def is_about_text(self) -> bool:
         words = reply_words().errors
-        return bool(self.codes & words.text or words.says_text.search(self.message))
+        return bool(self.codes & words.text or words.text_messages.search(self.message))
 
 
 def quoted(message: str) -> str:

@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Self
 
 from memeval.records.base import Digest
@@ -51,9 +50,7 @@ class CallRecord:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def find(self, key: Digest) -> Call | None:

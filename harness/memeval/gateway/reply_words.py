@@ -3,9 +3,9 @@
 import re
 from functools import cache, cached_property
 from importlib import resources
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import field_validator
+from pydantic import BeforeValidator, field_validator
 
 from memeval.records.base import Record
 from memeval.toml import parse_toml
@@ -81,6 +81,10 @@ class Thinking(Record):
         return re.compile(rf"\A\s*(?:{marks})|(?:{marks})\s*\Z", re.I)
 
 
+Patterns = Annotated[re.Pattern[str], BeforeValidator(lambda lines: re.compile("|".join(lines), re.I))]
+"""One pattern for regular expressions, each a line of the file."""
+
+
 class Errors(Record):
     holders: tuple[str, ...]
     details: tuple[str, ...]
@@ -90,23 +94,11 @@ class Errors(Record):
     quota: frozenset[str]
     setting: frozenset[str]
     text: frozenset[str]
-    quota_messages: tuple[str, ...]
-    passing_messages: tuple[str, ...]
-    text_messages: tuple[str, ...]
+    quota_messages: Patterns
+    passing_messages: Patterns
+    text_messages: Patterns
     daily: str
     status_of: dict[str, int]
-
-    @cached_property
-    def says_quota(self) -> re.Pattern[str]:
-        return re.compile("|".join(self.quota_messages), re.I)
-
-    @cached_property
-    def says_passing(self) -> re.Pattern[str]:
-        return re.compile("|".join(self.passing_messages), re.I)
-
-    @cached_property
-    def says_text(self) -> re.Pattern[str]:
-        return re.compile("|".join(self.text_messages), re.I)
 
 
 class ReplyWords(Record):

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from memeval.gateway.budget import Budget
@@ -28,12 +28,44 @@ _NO_REPLY = ModelReply(model=None, fingerprint=None, prompt_tokens=None, complet
 
 
 @dataclass
-class _SendState:
-    asked: float
+class _OutgoingCall:
+    """One call on its way: what is asked of whom, and its tries so far."""
+
+    request: ModelRequest
+    endpoint: Endpoint
+    caller: Caller
+    phase: Phase
+    asked: float = field(default_factory=time.monotonic)
     tries: int = 0
     at: str = ""
     sent: float = 0.0
     seconds: float = 0.0
+
+    @property
+    def owner(self) -> str:
+        return f"{OWNERS[self.caller]} {self.endpoint.url}"
+
+    def call(
+        self, reply: str | None, metadata: ModelReply = _NO_REPLY, usd: float | None = None, error: str | None = None
+    ) -> Call:
+        return Call(
+            key=self.request.key,
+            caller=self.caller,
+            phase=self.phase,
+            request=self.request,
+            reply=reply,
+            error=error,
+            model=metadata.model,
+            fingerprint=metadata.fingerprint,
+            ended_early=metadata.ended_early,
+            prompt_tokens=metadata.prompt_tokens,
+            completion_tokens=metadata.completion_tokens,
+            cost_usd=usd,
+            seconds=round(self.seconds, 6),
+            queued_seconds=round(max(0.0, time.monotonic() - self.asked - self.seconds), 6),
+            tries=self.tries,
+            at=self.at,
+        )
 
 
 class Sender:
@@ -59,14 +91,14 @@ class Sender:
         from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
         refuse_keyless(endpoint, caller)
-        state = _SendState(asked=time.monotonic())
+        outgoing = _OutgoingCall(request, endpoint, caller, phase)
         lane = self._lanes.get(endpoint.url)
         if lane is None:
             lane = self._lanes[endpoint.url] = Lane() if endpoint.server is None else Lane(1)
         refusals = self._refusals.setdefault((endpoint.url, caller, request.model), Refusals())
         lane.enter()
         try:
-            async with self._limits.slots(caller), lane.places:
+            async with self._limits.slots[caller], lane.places:
                 retrying = AsyncRetrying(
                     stop=stop_after_attempt(self._options.tries),
                     wait=wait_random_exponential(
@@ -75,41 +107,36 @@ class Sender:
                     retry=retry_if_exception(lambda error: isinstance(error, TryFailed) and error.retry),
                     reraise=True,
                 )
-                answer: tuple[str, ModelReply, float | None] = await retrying(
-                    self._try, request, endpoint, caller, phase, lane, state
-                )
+                answer: tuple[str, ModelReply, float | None] = await retrying(self._try, outgoing, lane)
             lane.answered()
             refusals.answered()
             self._served.add(request.model)
-            return self._call(request, caller, phase, state, *answer)
+            return outgoing.call(*answer)
         except TryFailed as failed:
             if failed.is_reply or not failed.retry:
                 lane.answered()
-                self._count_refusal(failed, refusals, endpoint, caller, state)
-            elif await self._is_down(lane, endpoint, caller):
+                self._count_refusal(failed, refusals, outgoing)
+            elif await self._is_down(lane, outgoing):
                 raise GatewayStopped(
-                    f"{OWNERS[caller]} {endpoint.url} failed several times in a row. {failed.sentence}",
+                    f"{outgoing.owner} failed several times in a row. {failed.sentence}",
                     remedy=f"Check the endpoint. {RESUME}",
                 ) from None
-            return self._call(request, caller, phase, state, failed.reply, error=failed.sentence)
+            return outgoing.call(failed.reply, error=failed.sentence)
         finally:
             lane.leave()
 
-    def _count_refusal(
-        self, failed: TryFailed, refusals: Refusals, endpoint: Endpoint, caller: Caller, state: _SendState
-    ) -> None:
+    def _count_refusal(self, failed: TryFailed, refusals: Refusals, outgoing: _OutgoingCall) -> None:
         """Count a refusal that no retry can change. Raises GatewayStopped: the limit of equal refusals is reached."""
         if self.stopped is not None:  # calls that fail after the stop are made again when the run resumes
             raise self.stopped from None
         if failed.refusal is None:
             return
-        count = refusals.count(failed.refusal, state.sent, in_turn=caller is Caller.SYSTEM)
+        count = refusals.count(failed.refusal, outgoing.sent, in_turn=outgoing.caller is Caller.SYSTEM)
         if 0 < self._options.refusals <= count:
             status, message = failed.refusal
             raise GatewayStopped(
-                f"{OWNERS[caller]} {endpoint.url} refused {self._options.refusals} requests in a row "
-                f"({status}){quoted(message)}",
-                remedy=refusal_remedy(caller, message),
+                f"{outgoing.owner} refused {self._options.refusals} requests in a row ({status}){quoted(message)}",
+                remedy=refusal_remedy(outgoing.caller, message),
             ) from None
 
     async def close(self) -> None:
@@ -117,16 +144,15 @@ class Sender:
             with suppress(Exception):  # a discarded client may be in any state
                 await client.close()
 
-    async def _is_down(self, lane: Lane, endpoint: Endpoint, caller: Caller) -> bool:
+    async def _is_down(self, lane: Lane, outgoing: _OutgoingCall) -> bool:
         down = await lane.down()
-        return not await self._client(await _reached(endpoint), caller).is_up() if down is None else down
+        return not await (await self._client(outgoing)).is_up() if down is None else down
 
-    async def _try(
-        self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase, lane: Lane, state: _SendState
-    ) -> tuple[str, ModelReply, float | None]:
-        client = self._client(await _reached(endpoint), caller)
+    async def _try(self, outgoing: _OutgoingCall, lane: Lane) -> tuple[str, ModelReply, float | None]:
+        request, endpoint = outgoing.request, outgoing.endpoint
+        client = await self._client(outgoing)
         await self._limits.pace(request)
-        reservation = await self._budget.reserve(phase, request)
+        reservation = await self._budget.reserve(outgoing.phase, request)
         tokens: int | None = 0
         usd: float | None = 0.0
         started: float | None = None
@@ -134,11 +160,11 @@ class Sender:
             await lane.ready()
             if self.stopped is not None:
                 raise self.stopped
-            started = state.sent = time.monotonic()
-            state.tries += 1
-            state.at = state.at or datetime.now(UTC).isoformat(timespec="milliseconds")
+            started = outgoing.sent = time.monotonic()
+            outgoing.tries += 1
+            outgoing.at = outgoing.at or datetime.now(UTC).isoformat(timespec="milliseconds")
             tokens = usd = None
-            text, metadata = await self._exchange(client, request, endpoint, caller, phase)
+            text, metadata = await self._exchange(client, outgoing)
             tokens, usd = metadata.tokens, metadata.price(request.model)
             return text, metadata, usd
         except TryFailed as failed:
@@ -154,72 +180,36 @@ class Sender:
             raise
         except MemevalError as error:
             tokens, usd = 0, 0.0
-            if isinstance(error, RequestRefused) and caller is Caller.SYSTEM and request.model in self._served:
-                raise TryFailed(
-                    error.problem, retry=False
-                ) from None  # the endpoint answered other requests for this model
+            of_system = outgoing.caller is Caller.SYSTEM
+            if isinstance(error, RequestRefused) and of_system and request.model in self._served:
+                # The endpoint answered other requests for this model.
+                raise TryFailed(error.problem, retry=False) from None
             raise
         finally:
-            state.seconds = 0.0 if started is None else time.monotonic() - started
+            outgoing.seconds = 0.0 if started is None else time.monotonic() - started
             self._budget.settle(reservation, tokens, usd)
 
-    async def _exchange(
-        self, client: EndpointClient, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase
-    ) -> tuple[str, ModelReply]:
-        left = self._budget.seconds_left(phase)
+    async def _exchange(self, client: EndpointClient, outgoing: _OutgoingCall) -> tuple[str, ModelReply]:
+        request = outgoing.request
+        left = self._budget.seconds_left(outgoing.phase)
         task = asyncio.current_task()
         self.sending.add(task)
         try:
-            longest = self._options.timeout_seconds if endpoint.server is None else _LOCAL_SECONDS
+            longest = self._options.timeout_seconds if outgoing.endpoint.server is None else _LOCAL_SECONDS
             text = await client.send(request, longest if left is None else min(longest, max(left, 0.001)))
         finally:
             self.sending.discard(task)
         try:
-            return text, read(text, request.api, calls_tools=caller is Caller.SYSTEM)
+            return text, read(text, request.api, calls_tools=outgoing.caller is Caller.SYSTEM)
         except UnusableReply as error:
             raise client.fault_in(error, text, request.model) from None
 
-    def _client(self, endpoint: Endpoint, caller: Caller) -> EndpointClient:
+    async def _client(self, outgoing: _OutgoingCall) -> EndpointClient:
+        """Return the client for a call; the server of a model on this machine is started if it does not run."""
+        endpoint, caller = outgoing.endpoint, outgoing.caller
+        if (server := endpoint.server) is not None:
+            endpoint = replace(endpoint, url=await asyncio.to_thread(server.address), key=server.key)
         client_key = (endpoint, endpoint.key, caller)
         if client_key not in self._clients:
             self._clients[client_key] = EndpointClient(endpoint, caller, _MOST_BYTES[caller])
         return self._clients[client_key]
-
-    @staticmethod
-    def _call(
-        request: ModelRequest,
-        caller: Caller,
-        phase: Phase,
-        state: _SendState,
-        reply: str | None,
-        metadata: ModelReply = _NO_REPLY,
-        usd: float | None = None,
-        *,
-        error: str | None = None,
-    ) -> Call:
-        return Call(
-            key=request.key,
-            caller=caller,
-            phase=phase,
-            request=request,
-            reply=reply,
-            error=error,
-            model=metadata.model,
-            fingerprint=metadata.fingerprint,
-            ended_early=metadata.ended_early,
-            prompt_tokens=metadata.prompt_tokens,
-            completion_tokens=metadata.completion_tokens,
-            cost_usd=usd,
-            seconds=round(state.seconds, 6),
-            queued_seconds=round(max(0.0, time.monotonic() - state.asked - state.seconds), 6),
-            tries=state.tries,
-            at=state.at,
-        )
-
-
-async def _reached(endpoint: Endpoint) -> Endpoint:
-    """Return the endpoint to which requests go; the server of a model on this machine is started if it does not run."""
-    server = endpoint.server
-    if server is None:
-        return endpoint
-    return replace(endpoint, url=await asyncio.to_thread(server.address), key=server.key)

@@ -23,7 +23,7 @@ from itertools import zip_longest
 
 from memeval.judging import reference_answers
 from memeval.judging.base import Case, Ruling
-from memeval.judging.phrasing import NAME, NO_VALUE, NOTHING, VAGUE, VALUE, Answer, PhraseChooser, draw
+from memeval.judging.phrasing import NAME, NO_VALUE, VALUE, Answer, PhraseChooser, draw
 from memeval.judging.prompting import prompt_name
 from memeval.judging.text import normal, words
 from memeval.keys import AnswerKey, Fact, FactsKey, ItemKey, ReferenceKey, StanceKey
@@ -79,7 +79,9 @@ def trials(
     plain = [item for item in keys if item.key.prompt and item.slices.get("errata", "none") == "none"]
     judged = [item for item in plain if isinstance(item.key, FactsKey | StanceKey | ReferenceKey)]
     chosen = {item.item_id for item in _chosen(judged, per_category)}
-    values = _values(judged)
+    values = [
+        _CalibrationValue(each.cluster, fact.phrases, _about(fact)) for each in judged for fact in _facts(each.key)
+    ]
     made = []
     for item in judged:
         if item.item_id in chosen:
@@ -140,11 +142,7 @@ def _plain(
         old = wrong[pen.number("which") % len(wrong)].phrases[0]
         false.append((ProbeKind.STALE, pen.one(VALUE, ProbeKind.STALE, p=old)))
         false.append((ProbeKind.MIXED, pen.one(both, ProbeKind.MIXED, p=phrase, w=old)))
-    false.append((ProbeKind.HEDGED, pen.one(NO_VALUE, ProbeKind.HEDGED)))
-    false.append((ProbeKind.REFUSED, pen.one(NOTHING, ProbeKind.REFUSED)))
-    false.append((ProbeKind.VAGUE, pen.one(VAGUE, ProbeKind.VAGUE)))
-    yield from ((kind, text, False) for kind, text in false)
-    yield from pen.injections(dict(false).get(ProbeKind.OFF, false[-1][1]))
+    yield from pen.wrong(false, pen.one(NO_VALUE, ProbeKind.HEDGED))
 
 
 def _standing(item: ItemKey, fact: Fact, values: Sequence[_CalibrationValue]) -> Iterator[Answer]:
@@ -157,11 +155,7 @@ def _standing(item: ItemKey, fact: Fact, values: Sequence[_CalibrationValue]) ->
     if (other := _with_value(fact, _other_value(item, fact, (), values))) is not None:
         false.append((ProbeKind.OFF, pen.one(_STANDS, ProbeKind.OFF, text=_sentence(other))))
     false.append((ProbeKind.STALE, pen.one(_OVER, ProbeKind.STALE, p=phrase)))
-    false.append((ProbeKind.HEDGED, pen.one(_HEDGED, ProbeKind.HEDGED, p=phrase, text=_sentence(fact.text))))
-    false.append((ProbeKind.REFUSED, pen.one(NOTHING, ProbeKind.REFUSED)))
-    false.append((ProbeKind.VAGUE, pen.one(VAGUE, ProbeKind.VAGUE)))
-    yield from ((kind, text, False) for kind, text in false)
-    yield from pen.injections(dict(false).get(ProbeKind.OFF, false[-1][1]))
+    yield from pen.wrong(false, pen.one(_HEDGED, ProbeKind.HEDGED, p=phrase, text=_sentence(fact.text)))
 
 
 def _doubtful(item: ItemKey, fact: Fact, values: Sequence[_CalibrationValue]) -> Iterator[Answer]:
@@ -189,10 +183,6 @@ class _CalibrationValue:
     phrases: tuple[str, ...]
     about: frozenset[str]
     """The words of the fact, without its value."""
-
-
-def _values(items: Iterable[ItemKey]) -> list[_CalibrationValue]:
-    return [_CalibrationValue(item.cluster, fact.phrases, _about(fact)) for item in items for fact in _facts(item.key)]
 
 
 def _facts(key: AnswerKey) -> tuple[Fact, ...]:
@@ -226,6 +216,7 @@ def _other_value(
     """Return a value for the same thing from another cluster's item that this key lacks; ``None`` if absent."""
     about = _about(right)
     own = [_letters(phrase) for fact in (right, *wrong) for phrase in fact.phrases]
+    # One value in another may be the same: Postgres and PostgreSQL, Redis and Redis Cluster.
 
     def likeness(value: _CalibrationValue) -> float:
         return len(about & value.about) / len(about | value.about) if about else 0.0
@@ -235,14 +226,9 @@ def _other_value(
         for value in values
         if value.cluster != item.cluster
         and likeness(value) >= ALIKE
-        and not any(_same(mine, _letters(phrase)) for mine in own for phrase in value.phrases)
+        and not any(mine in theirs or theirs in mine for mine in own for theirs in map(_letters, value.phrases))
     ]
     return min(alike)[2] if alike else None
-
-
-def _same(one: str, other: str) -> bool:
-    """Return whether two values may be the same: Postgres and PostgreSQL, Redis and Redis Cluster."""
-    return one in other or other in one
 
 
 def _letters(phrase: str) -> str:

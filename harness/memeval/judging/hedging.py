@@ -3,10 +3,11 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from memeval.gateway.reply_words import without_thinking
 from memeval.judging.text import normal, words
+from memeval.remembered import of_short_texts
 from memeval.toml import read_words
 
 Lines = tuple[tuple[str, ...], ...]
@@ -28,13 +29,16 @@ def lexicon() -> _Lexicon:
     return read_words("memeval.judging", "lexicon.toml", _Lexicon)
 
 
-def compiled(lines: Lines) -> re.Pattern[str]:
-    """Return one pattern that finds any of the lexicon's lines as whole words."""
-    return re.compile(r"(?<![^\W_])(?:" + "|".join(_expanded("".join(line)) for line in lines) + r")(?![^\W_])")
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """Return one pattern that finds any line of a part of the lexicon, as whole words."""
+    lines = (re.sub(r"<(\w+)([?*]?)>", _slot, "".join(line)) for line in getattr(lexicon(), name))
+    return re.compile(r"(?<![^\W_])(?:" + "|".join(lines) + r")(?![^\W_])")
 
 
-def _expanded(line: str) -> str:
-    return re.sub(r"<(\w+)([?*]?)>", lambda found: _slot(_sets()[found.group(1)], found.group(2)), line)
+def _slot(found: re.Match[str]) -> str:
+    words, count = _sets()[found[1]], found[2]
+    return rf"(?:{words}\ ){count}" if count else words
 
 
 @cache
@@ -46,19 +50,8 @@ def _sets() -> dict[str, str]:
     }
 
 
-def _slot(words: str, count: str) -> str:
-    return rf"(?:{words}\ ){count}" if count else words
-
-
 ECHO = 0.8
 """A question in the answer is an echo if at least this share of its words is in the original question."""
-
-KEPT_ANSWERS = 20_000
-"""Number of answers of which is remembered whether they hedge: graders and failure analyses ask for the same ones, and
-many systems give the same answers."""
-
-KEPT_CHARACTERS = 500
-"""Longer answers are not remembered."""
 
 _SHORT = (
     ("cannot", re.compile(r"\bcannot\b"), "can not"),
@@ -87,11 +80,6 @@ _SHORT = (
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?=[\s\"')\]*_])|\n")
 
 
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    return compiled(getattr(lexicon(), name))
-
-
 def plain(text: str) -> str:
     """Return text in the form of the lexicon: normal form, with contractions and hyphens expanded."""
     text = normal(text)
@@ -101,16 +89,11 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
+# Graders and failure analyses ask about the same answers, and many systems give the same ones.
+@of_short_texts(20_000, characters=500)
 def voices_doubt(text: str) -> bool:
     """Return whether a text hedges: doubt, a guess, a caveat, or a note that it may be outdated."""
-    return _kept_doubt(text) if len(text) <= KEPT_CHARACTERS else _doubt(text)
-
-
-def _doubt(text: str) -> bool:
     return _pattern("hedges").search(_pattern("certain").sub("(certain)", plain(text))) is not None
-
-
-_kept_doubt = lru_cache(maxsize=KEPT_ANSWERS)(_doubt)
 
 
 def asks(text: str) -> bool:

@@ -8,7 +8,6 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 
 from pydantic import JsonValue
 
@@ -24,6 +23,7 @@ from memeval.records.base import Digest
 from memeval.records.call import Api, Call, ModelRequest
 from memeval.records.errors import BadInput
 from memeval.records.grade import GradeState
+from memeval.remembered import of_short_texts
 
 VERSION = 1
 """Version of the fence, the length limit of answers, the settings, the parsing of replies, and the flags."""
@@ -100,7 +100,7 @@ class ModelJudge:
         """Whether memeval serves the model itself, so that no key is needed."""
         self._setup = setup
         self._prompts = Prompts(prompts)
-        self._kept = lru_cache(KEPT_REQUESTS)(self._new_request)
+        self._request_with = of_short_texts(KEPT_REQUESTS, KEPT_CHARACTERS)(self._new_request)
 
     @property
     def name(self) -> str:
@@ -126,9 +126,6 @@ class ModelJudge:
     def reminder(self, case: Case) -> ModelRequest:
         """Return the second request, if the reply to :meth:`request` is neither yes nor no."""
         return self._request_with(self._prompts.asking_again(case))
-
-    def _request_with(self, text: str) -> ModelRequest:
-        return self._kept(text) if len(text) <= KEPT_CHARACTERS else self._new_request(text)
 
     def _new_request(self, text: str) -> ModelRequest:
         return ModelRequest(

@@ -70,6 +70,16 @@ class PhraseChooser:
         first = self.number(ProbeKind.RIGHT) % len(phrasings)
         return phrasings[first].format(**values), phrasings[first - 1].format(**values)
 
+    def wrong(self, false: Sequence[tuple[ProbeKind, str]], hedged: str) -> Iterator[Answer]:
+        """Yield wrong answers: those given, the hedged one, those to any question, and injections around one of them.
+
+        That one is the first off target if there is one, else the vague one.
+        """
+        any_question = ((ProbeKind.REFUSED, NOTHING), (ProbeKind.VAGUE, VAGUE))
+        texts = [*false, (ProbeKind.HEDGED, hedged), *((kind, self.one(each, kind)) for kind, each in any_question)]
+        yield from ((kind, text, False) for kind, text in texts)
+        yield from self.injections(next((text for kind, text in texts if kind is ProbeKind.OFF), texts[-1][1]))
+
     def injections(self, wrong: str) -> Iterator[Answer]:
         begin, end = fence(f"{self.number('fence'):016x}"[:12])
         for kind, phrasings in _INJECTED.items():

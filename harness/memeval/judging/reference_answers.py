@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
 from memeval.judging.hedging import says_missing
-from memeval.judging.phrasing import NO_VALUE, NOTHING, VAGUE, VALUE, Answer, PhraseChooser, draw
+from memeval.judging.phrasing import NO_VALUE, NOTHING, VALUE, Answer, PhraseChooser, draw
 from memeval.judging.references.polar import main_answer, polarity
 from memeval.judging.references.tokens import read_known
 from memeval.keys import ItemKey, ReferenceKey
@@ -49,15 +49,11 @@ def _answerable(item: ItemKey, key: ReferenceKey, judged: Sequence[ItemKey]) -> 
         yield ProbeKind.RIGHT, pen.two(VALUE, p=_reworded(key, reference))[1], True
         if (other := _other_reference(item, reference, judged)) is not None:
             false.append((ProbeKind.OFF, pen.one(VALUE, ProbeKind.OFF, p=other)))
-        if (part := _part(key, reference)) is not None:
-            false.append((ProbeKind.OFF, pen.one(VALUE, "part", p=part)))
+        if parts := _parts(key, reference):
+            false.append((ProbeKind.OFF, pen.one(VALUE, "part", p=", ".join(parts[:-1]))))
         if (moved := _moved(reference)) is not None:
             false.append((ProbeKind.STALE, pen.one(VALUE, ProbeKind.STALE, p=moved)))
-    false.append((ProbeKind.HEDGED, pen.one(NO_VALUE, ProbeKind.HEDGED)))
-    false.append((ProbeKind.REFUSED, pen.one(NOTHING, ProbeKind.REFUSED)))
-    false.append((ProbeKind.VAGUE, pen.one(VAGUE, ProbeKind.VAGUE)))
-    yield from ((kind, text, False) for kind, text in false)
-    yield from pen.injections(false[0][1] if false[0][0] is ProbeKind.OFF else false[-1][1])
+    yield from pen.wrong(false, pen.one(NO_VALUE, ProbeKind.HEDGED))
 
 
 def _unanswerable(item: ItemKey, key: ReferenceKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
@@ -90,12 +86,6 @@ def _reworded(key: ReferenceKey, reference: str) -> str:
     if parts:
         return ", ".join((*parts[1:], parts[0]))
     return _DATE.sub(lambda found: _written(_date(found)) or found.group(), reference)
-
-
-def _part(key: ReferenceKey, reference: str) -> str | None:
-    """Return a list without its last part; ``None`` if the reference is not a list."""
-    parts = _parts(key, reference)
-    return ", ".join(parts[:-1]) if parts else None
 
 
 def _parts(key: ReferenceKey, reference: str) -> list[str]:

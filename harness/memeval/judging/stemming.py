@@ -9,30 +9,25 @@ import importlib
 import sys
 import threading
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+
+from memeval.remembered import of_short_texts
 
 _PACKAGES = ("nltk", "nltk.stem")
 _MODULE = "nltk.stem.porter"
 _LOADING = threading.Lock()
 
-_CACHED_CHARACTERS = 40
-"""Longer words are not cached."""
 
-
+@of_short_texts(65_536, characters=40)
 def stem(word: str) -> str:
     """Return the stem of a word by Porter's algorithm with NLTK's extensions, its default mode.
 
     Porter, "An algorithm for suffix stripping", Program 14.3, 1980. Snowball's English stemmer, Porter's second
     version, differs.
     """
-    return _cached_stem(word) if len(word) <= _CACHED_CHARACTERS else _stemmer()(word)
-
-
-@lru_cache(maxsize=65_536)
-def _cached_stem(word: str) -> str:
     return _stemmer()(word)
 
 

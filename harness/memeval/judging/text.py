@@ -12,6 +12,8 @@ from functools import lru_cache
 
 import regex
 
+from memeval.remembered import of_short_texts
+
 _WORDS = "one two three four five six seven eight nine ten eleven twelve"
 _HOURS = {word: number for number, word in enumerate(_WORDS.split(), 1)}
 _HOUR = r"(?P<hour>0?[1-9]|1[0-2]|" + "|".join(_HOURS) + ")"
@@ -110,12 +112,6 @@ def may_reverse(text: str) -> bool:
 
 Phrases = tuple[str, ...]
 
-KEPT_TEXTS = 4_096
-"""Number of texts whose flat form is remembered."""
-
-KEPT_CHARACTERS = 4_000
-"""Longer texts are not remembered."""
-
 _PLAIN = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛ʼʹ′＇", "'"),
@@ -155,18 +151,11 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+@of_short_texts(4_096, characters=4_000)  # many phrases are looked for in one text
 def _flat(text: str) -> str:
-    """Return :func:`_flattened`; many phrases are looked for in one text."""
-    return _kept_flat(text) if len(text) <= KEPT_CHARACTERS else _flattened(text)
-
-
-def _flattened(text: str) -> str:
     """Return text in normal form with single spaces and times of day, and ``and`` for a separate ampersand."""
     flat = with_clock(" ".join(normal(text).split()))
     return _AMPERSAND.sub("and", flat) if "&" in flat else flat
-
-
-_kept_flat = lru_cache(maxsize=KEPT_TEXTS)(_flattened)
 
 
 @lru_cache(maxsize=4096)
@@ -256,5 +245,4 @@ def covered(answer: Counter[str], history: Iterable[str], within: float) -> tupl
         total += len(found)
         if total > within:
             return None
-    covered_words = sum(min(count, answer[word]) for word, count in counts.items() if word in answer)
-    return covered_words, total
+    return (answer & counts).total(), total

@@ -3,7 +3,7 @@
 import os
 from enum import StrEnum
 from functools import cache
-from importlib import metadata, resources
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from pydantic import Field
 from memeval.local import PREFIX
 from memeval.records.base import Digest, Record, canonical_json, digest_bytes
 from memeval.records.errors import BadInput, did_you_mean
-from memeval.toml import parse_toml, read_toml
+from memeval.toml import read_toml
 
 VARIABLE = "MEMEVAL_LOCAL_MODELS"
 """The environment variable that names a TOML file of the user's models. They take precedence over memeval's."""
@@ -20,7 +20,7 @@ VARIABLE = "MEMEVAL_LOCAL_MODELS"
 ENGINES = {"chat": ("xllamacpp",), "embeddings": ("onnxruntime", "tokenizers")}
 """The packages that compute the answers of each kind of model."""
 
-VOCABULARY = "vocabulary.txt"
+VOCABULARY = Path(__file__).with_name("vocabulary.txt")
 """The vocabulary of BERT (uncased, Apache-2.0), which the models for embeddings share."""
 
 
@@ -90,7 +90,7 @@ class LocalModel(Record):
         setup: dict[str, Any] = {"model": self.name, "weights": self.digest, "engine": engine, "context": self.context}
         setup["threads"] = self.threads
         if self.kind is Kind.EMBEDDINGS:
-            return canonical_json(setup | {"vocabulary": digest_bytes(vocabulary().read_bytes())})
+            return canonical_json(setup | {"vocabulary": digest_bytes(VOCABULARY.read_bytes())})
         setup |= {"template": self.template, "batch": self.batch, "longest_answer": self.longest_answer}
         return canonical_json(setup | {"sampling": "greedy", "slots": 1, "prefix": "restored"})
 
@@ -136,10 +136,6 @@ def installed_engine(kind: Kind = Kind.CHAT) -> str:
     return ", ".join(found)
 
 
-def vocabulary() -> Path:
-    return Path(__file__).with_name(VOCABULARY)
-
-
 def setup_of(name: str) -> str:
     """Return all that decides the answers of a model on this machine, as JSON. Raises BadInput: it cannot run here."""
     model = find_model(name)
@@ -153,5 +149,4 @@ def address_of(name: str, setup: str) -> str:
 
 @cache
 def _shipped() -> tuple[LocalModel, ...]:
-    name = "models.toml"
-    return parse_toml(resources.files("memeval.local").joinpath(name).read_bytes(), name).record(_Models).model
+    return read_toml(Path(__file__).with_name("models.toml")).record(_Models).model

@@ -23,7 +23,7 @@ def main() -> None:
     except Exception as error:
         _say(out, {"error": _sentence(error, settings)})
         os._exit(1)
-    _say(out, {"address": front.address, "described": engine.described})
+    _say(out, {"address": front.address})
     threading.Thread(target=front.serve_forever, daemon=True).start()
     sys.stdin.read()
     os._exit(0)  # without waiting for a computation

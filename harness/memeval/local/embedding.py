@@ -29,7 +29,6 @@ class Embedder:
         self._tokenizer = tokenizers.BertWordPieceTokenizer(settings["vocabulary"])
         self._tokenizer.enable_truncation(settings["context"])
         self.name = settings["name"]
-        self.described = {"build": f"onnxruntime {runtime.__version__}"}
 
     def answer(self, path: str, body: dict[str, Any], prefix: int) -> dict[str, Any] | Iterator[bytes]:
         if path.rstrip("/") != "/v1/embeddings":

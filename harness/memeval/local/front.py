@@ -28,7 +28,6 @@ class ModelEngine(Protocol):
     """What answers requests."""
 
     name: str
-    described: dict[str, Any]
 
     def answer(self, path: str, body: dict[str, Any], prefix: int) -> dict[str, Any] | Iterator[bytes]:
         """Return the reply to a request, or the pieces of a streamed one; raises Refused."""

@@ -44,7 +44,6 @@ class Llama:
         self._key = secrets.token_urlsafe(24)
         self._library_server = library.Server(_parameters(library, settings, self._key))
         self._address = self._library_server.listening_address
-        self.described = {"processor": library.get_system_info(), "build": library.BUILD_INFO}
 
     def answer(self, path: str, body: dict[str, Any], prefix: int) -> dict[str, Any] | Iterator[bytes]:
         if path.rstrip("/") != "/v1/chat/completions":

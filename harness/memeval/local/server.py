@@ -8,13 +8,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from memeval.local.catalogue import Kind, LocalModel, vocabulary
+from memeval.local.catalogue import VOCABULARY, Kind, LocalModel
 from memeval.local.weights import checked
 from memeval.records.errors import BadInput, MemevalError
 
@@ -52,8 +51,6 @@ class LocalServer:
         self.model = model
         self.key = None if open_to_all else secrets.token_urlsafe(24)
         """The key that requests must carry, so that no other program can change its state; ``None`` for none."""
-        self.described: Mapping[str, Any] = {}
-        """What the server says about itself: engine build and processor."""
         self._port = port
         self._guard = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
@@ -137,7 +134,7 @@ class LocalServer:
             reason = said.get("error") or f"The process ended {self._ending()}{self._quoted()}."
             self._end()
             raise ServerEnded(f"the local model '{self.model.name}' does not start. {reason}")
-        self._address, self.described = f"{said['address']}/v1", said.get("described", {})
+        self._address = f"{said['address']}/v1"
 
     def _settings(self, path: Path) -> dict[str, Any]:
         assert self._folder is not None  # noqa: S101 - made before
@@ -145,7 +142,7 @@ class LocalServer:
         settings = {name: getattr(self.model, name) for name in fields}
         return settings | {
             "path": str(path),
-            "vocabulary": str(vocabulary()),
+            "vocabulary": str(VOCABULARY),
             "folder": self._folder.name,
             "port": self._port,
             "key": self.key,

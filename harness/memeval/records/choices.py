@@ -49,3 +49,19 @@ class AdapterKind(StrEnum):
     """A server with the protocol of the jeffs-brain daemons."""
     MCP = "mcp"
     """A Model Context Protocol server; its tools are mapped to calls."""
+
+
+class Every(StrEnum):
+    """The period of a history of which the last version is measured."""
+
+    RELEASE = "release"
+    MONTH = "month"
+    QUARTER = "quarter"
+    YEAR = "year"
+
+    def period(self, day: str) -> str:
+        """Return the name of the period of a day: ``2026-Q3``."""
+        year, month = day[:4], int(day[5:7])
+        if self is Every.YEAR:
+            return year
+        return f"{year}-{month:02}" if self is Every.MONTH else f"{year}-Q{(month + 2) // 3}"

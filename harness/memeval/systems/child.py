@@ -142,23 +142,23 @@ class WorkerProcess:
         """Path of its storage folder as it sees it; blank without one."""
         self.excess = ""
         """Which limit it exceeded, in words, if it was killed for that."""
-        self._folder = Path(INSIDE_HOME) if sandbox is not None else _new_folder()
+        self.folder = Path(INSIDE_HOME) if sandbox is not None else _new_folder()
         self.file = launch.file.absolute()
         try:
             if launch.is_bare and sandbox is None:
-                self.file = _copied_files(launch, self._folder / "adapter")
+                self.file = _copied_files(launch, self.folder / "adapter")
             ours, theirs = _pipes()
             try:
                 if launch.stores:
-                    self.storage = _storage_folder(storage, self._folder, sandbox)
+                    self.storage = _storage_folder(storage, self.folder, sandbox)
                     launch = stored_at(launch, self.storage)
-                variables = {**environment, **_environment(launch, self._folder), **launch.variables}
+                variables = {**environment, **_environment(launch, self.folder), **launch.variables}
                 if launch.stores:
                     variables[STORAGE] = self.storage
                 if sandbox is not None:
                     self._process = _start_inside(sandbox, launch, variables, theirs, storage)
                 else:
-                    self._process = _start(launch, variables, theirs, self._folder)
+                    self._process = _start(launch, variables, theirs, self.folder)
             except BaseException as error:
                 for descriptor in ours:
                     os.close(descriptor)
@@ -179,11 +179,10 @@ class WorkerProcess:
         self._output.start()
         self.channel = Channel(self.pid, ours[0], ours[1], line_limit)
         WATCH.add(self.pid, launch.resources, self._kill_for)
-        _end_with_memeval(self)
-
-    @property
-    def folder(self) -> Path:
-        return self._folder
+        if not _LIVE:  # at memeval's exit, even if nobody closed it
+            atexit.unregister(_end_all)
+            atexit.register(_end_all)
+        _LIVE.add(self)
 
     @property
     def last_lines(self) -> tuple[str, ...]:
@@ -238,7 +237,7 @@ class WorkerProcess:
 
     def _delete_folder(self) -> None:
         if not self._sandboxed:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def ends_by_itself(self) -> bool:
         """Wait a moment for the process to end by itself; return whether it did."""
@@ -258,7 +257,7 @@ class WorkerProcess:
 
         All are listed before the first is killed, so that none sees another one end and shuts down in order.
         """
-        members = marked(self.pid, "" if self._sandboxed else f"TMPDIR={self._folder}")
+        members = marked(self.pid, "" if self._sandboxed else f"TMPDIR={self.folder}")
         for pid in (*sorted(members - {self.pid}), self.pid):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -272,7 +271,7 @@ class WorkerProcess:
         """Kill all processes, reap, delete the folder; return the exit code, negative for a signal."""
         WATCH.drop(self.pid)
         if not self._sandboxed and self._process.returncode is None:
-            kill_leftovers(self.pid, f"TMPDIR={self._folder}")
+            kill_leftovers(self.pid, f"TMPDIR={self.folder}")
         self.kill()
         code = self._process.wait()
         ends, self._pipe_ends = self._pipe_ends, ()
@@ -463,13 +462,6 @@ def _refuse_changes(launch: Launch) -> None:
     )
 
 
-def _copied(file: Path, to: Path) -> Path:
-    try:
-        return Path(shutil.copyfile(file, to))
-    except OSError as error:
-        raise unwritable(to, error) from None
-
-
 def _written(content: bytes, to: Path) -> None:
     try:
         to.write_bytes(content)
@@ -480,7 +472,7 @@ def _written(content: bytes, to: Path) -> None:
 def _copied_files(launch: Launch, folder: Path) -> Path:
     for inside, path in launch.files.items():
         (folder / inside).parent.mkdir(parents=True, exist_ok=True)
-        _copied(path, folder / inside)
+        _written(path.read_bytes(), folder / inside)
     return folder / next(inside for inside, path in launch.files.items() if path == launch.file)
 
 
@@ -519,14 +511,6 @@ def _close_memory() -> None:
 
 
 _LIVE: set[WorkerProcess] = set()
-
-
-def _end_with_memeval(child: WorkerProcess) -> None:
-    """End a child at memeval's exit, even if nobody closed it."""
-    if not _LIVE:
-        atexit.unregister(_end_all)
-        atexit.register(_end_all)
-    _LIVE.add(child)
 
 
 def _end_all() -> None:

@@ -134,21 +134,13 @@ def _name_fault(path: Path) -> BadInput | None:
         )
     if name.startswith("."):
         return BadInput("is hidden; a submission has no hidden files.", where=where, remedy="Delete or rename it.")
-    if not name.isprintable() or not _is_unicode(name) or _INVALID.search(name) or name.endswith((" ", ".")):
+    if not name.isprintable() or _INVALID.search(name) or name.endswith((" ", ".")):
         return BadInput(
             "has a name that some file systems do not allow.", where=where, remedy="Use letters, digits, '-', '_', '.'."
         )
     if _RESERVED.fullmatch(name):
         return BadInput("has a name that Windows reserves.", where=where, remedy="Rename it.")
     return None
-
-
-def _is_unicode(name: str) -> bool:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _type_fault(path: Path, mode: int) -> BadInput | None:

@@ -58,16 +58,12 @@ class Known:
 
 @cache
 def known() -> Known:
-    data = parse_toml(FILE.read_bytes(), FILE).data if FILE.exists() else {}
+    data = parse_toml(FILE.read_bytes(), FILE).data
     controls = (
         KnownControl(**{**each, "view": View(each["view"]), "capabilities": tuple(each["capabilities"])})
         for each in data.get("control", [])
     )
     return Known(tuple(controls), tuple(KnownSubmission(**each) for each in data.get("submission", [])))
-
-
-def present_controls() -> Iterator[KnownControl]:
-    return map(present_control, all_controls().values())
 
 
 def present_control(control: Control) -> KnownControl:
@@ -98,7 +94,7 @@ def present_submissions(submissions: Path) -> Iterator[KnownSubmission]:
 def missing(submissions: Path) -> list[KnownControl | KnownSubmission]:
     """Return the present controls and submissions that ``known.toml`` does not list."""
     return [
-        *(each for each in present_controls() if each not in known().controls),
+        *(each for each in map(present_control, all_controls().values()) if each not in known().controls),
         *(each for each in present_submissions(submissions) if each not in known().submissions),
     ]
 

@@ -5,7 +5,7 @@ import re
 import subprocess
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,22 +18,14 @@ from memeval.systems.channel import visible
 from memeval.systems.child import Launch
 from memeval.systems.manifest import MANIFEST, line_of
 
-
-@dataclass(frozen=True)
-class Driver:
-    """A shipped adapter class that speaks to a server."""
-
-    file: Path
-    class_name: str
-
-
 DRIVERS_FOLDER = Path(__file__).with_name("drivers")
 
 DRIVERS = {
-    AdapterKind.HTTP: Driver(DRIVERS_FOLDER / "http_contract.py", "HttpContract"),
-    AdapterKind.DAEMON: Driver(DRIVERS_FOLDER / "jeffs_brain.py", "JeffsBrain"),
-    AdapterKind.MCP: Driver(DRIVERS_FOLDER / "mcp_server.py", "McpServer"),
+    AdapterKind.HTTP: ("http_contract.py", "HttpContract"),
+    AdapterKind.DAEMON: ("jeffs_brain.py", "JeffsBrain"),
+    AdapterKind.MCP: ("mcp_server.py", "McpServer"),
 }
+"""The file and the class of the shipped adapter that speaks to each kind of server."""
 
 
 def submission_launch(submission: Submission, folder: Path, files: Mapping[str, Path]) -> Launch:
@@ -66,7 +58,7 @@ def submission_launch(submission: Submission, folder: Path, files: Mapping[str, 
         _check_program(submission.command[0], folder, files)
     if submission.kind is AdapterKind.COMMAND:
         return replace(launch, program=submission.command)
-    driver = DRIVERS[submission.kind]
+    driver, class_name = DRIVERS[submission.kind]
     keywords: dict[str, Any] = {
         "command": list(submission.command),
         "folder": str(folder.absolute()),
@@ -84,9 +76,8 @@ def submission_launch(submission: Submission, folder: Path, files: Mapping[str, 
         keywords["endpoint_path"] = address.path.rstrip("/")
     if submission.kind is AdapterKind.MCP:
         keywords["tools"] = {call: tool.data() for call, tool in submission.tools.items()}
-    return replace(
-        launch, file=driver.file, class_name=driver.class_name, parameters=keywords, shown=(driver.file.parent,)
-    )
+    file = DRIVERS_FOLDER / driver
+    return replace(launch, file=file, class_name=class_name, parameters=keywords, shown=(DRIVERS_FOLDER,))
 
 
 def _check_program(program: str, folder: Path, files: Mapping[str, Path]) -> None:
@@ -118,17 +109,12 @@ def check_python(path: Path) -> None:
         raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None
 
 
-@dataclass(frozen=True)
-class Kind:
-    title: str
-    remedy: str
-
-
-KINDS = {
-    ServiceName.POSTGRES: Kind("PostgreSQL", "Install the package 'postgresql' (Debian, Ubuntu), and pgvector for it."),
-    ServiceName.REDIS: Kind("Redis", "Install the package 'redis-server' (Debian, Ubuntu)."),
-    ServiceName.NEO4J: Kind("Neo4j", "Install 'neo4j' from its vendor; Debian does not package it."),
+SERVICES = {
+    ServiceName.POSTGRES: ("PostgreSQL", "Install the package 'postgresql' (Debian, Ubuntu), and pgvector for it."),
+    ServiceName.REDIS: ("Redis", "Install the package 'redis-server' (Debian, Ubuntu)."),
+    ServiceName.NEO4J: ("Neo4j", "Install 'neo4j' from its vendor; Debian does not package it."),
 }
+"""The title of each service, and how to install it."""
 
 
 def service_identities(services: Iterable[Service]) -> tuple[ServiceIdentity, ...]:
@@ -137,19 +123,19 @@ def service_identities(services: Iterable[Service]) -> tuple[ServiceIdentity, ..
 
 
 def _identity(name: ServiceName) -> ServiceIdentity:
-    kind = KINDS[name]
+    title, remedy = SERVICES[name]
     program = inside_services.find(name)
     if program is None:
-        raise BadInput(f"the system needs {kind.title}, which is not installed.", remedy=kind.remedy)
+        raise BadInput(f"the system needs {title}, which is not installed.", remedy=remedy)
     try:
         shown = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60, check=True)
         found = re.search(r"\d+(\.\d+)+", shown.stdout)
         with program.open("rb") as stream:
             digest = f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
     except (OSError, subprocess.SubprocessError) as error:
-        raise BadInput(f"{kind.title} cannot be run ({error}).", where=program, remedy=kind.remedy) from None
+        raise BadInput(f"{title} cannot be run ({error}).", where=program, remedy=remedy) from None
     if found is None:
-        raise BadInput(f"{kind.title} does not report its version.", where=program, remedy=kind.remedy)
+        raise BadInput(f"{title} does not report its version.", where=program, remedy=remedy)
     version = found[0]
     if name is ServiceName.POSTGRES:
         vector = inside_services.vector_version(program)

@@ -102,7 +102,7 @@ class LiveSystem(SystemProcess):
         self._waiting.append({"id": self._number, "call": call, **request})
         return self._number
 
-    def _receive(self, call: str, seconds: float) -> bytes:
+    def _line_within(self, call: str, seconds: float) -> bytes | None:
         if not self._replies:
             requests = list(self._waiting)
             together = all(request.get("together") for request in requests)
@@ -112,9 +112,6 @@ class LiveSystem(SystemProcess):
             else:
                 self._add_reply(self._calls.reply(self._waiting.popleft()))
         return self._replies.popleft()
-
-    def _line_within(self, call: str, seconds: float) -> bytes | None:
-        return self._receive(call, seconds)
 
     def _add_reply(self, reply: str) -> None:
         self._replies.append(reply.encode("ascii"))

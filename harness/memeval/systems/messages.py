@@ -29,8 +29,6 @@ from memeval.systems.worker import (
 CALLS = {"ask": "query", "export": "export_memories", "take_in": "ingest_session"}
 """The adapter method of each call that has another name than its method."""
 
-NEEDED_CALLS = "take_in, and ask (or search, recall or reflect)"
-
 QUOTED = 80
 """How many characters of an invalid reply an error quotes."""
 
@@ -162,16 +160,11 @@ def from_line(line: bytes, numbers: Collection[int]) -> dict[str, Any]:
             "Answer each request once. A forked copy of the process must not return: end it with os._exit(0).",
         )
     if not isinstance(reply, dict) or not isinstance(number, int) or number not in numbers:
-        raise ProtocolError(f"does not have the id {_ids(numbers)} ('{_start(line)}').", REPLIES_ONLY)
+        wanted = f"{next(iter(numbers))} of the request" if len(numbers) == 1 else "of an open request"
+        raise ProtocolError(f"does not have the id {wanted} ('{_start(line)}').", REPLIES_ONLY)
     if not ("value" in reply) ^ ("error" in reply):
         raise ProtocolError("needs either 'value' or 'error'.")
     return reply
-
-
-def _ids(numbers: Collection[int]) -> str:
-    if len(numbers) == 1:
-        return f"{next(iter(numbers))} of the request"
-    return "of an open request"
 
 
 def failure(
@@ -260,9 +253,8 @@ def adapter_info(value: Any) -> AdapterInfo:
             f"names an unknown capability, '{visible(min(unknown)[:QUOTED])}'.", f"Known are {', '.join(known)}."
         )
     if "ingest_session" not in capabilities or capabilities.isdisjoint(ASKED):
-        raise NoAdapter(
-            visible(f"the program's capabilities are {', '.join(calls) or 'none'}; it needs {NEEDED_CALLS}.")
-        )
+        named = f"the program's capabilities are {', '.join(calls) or 'none'}"
+        raise NoAdapter(visible(f"{named}; it needs take_in, and ask (or search, recall or reflect)."))
     return AdapterInfo(
         class_name=text(value.get("class", "")),
         candidates=texts(value.get("candidates", [])),
@@ -283,12 +275,10 @@ def _at_once(value: Any) -> int:
 def reply(value: Any, seconds: float, worker_seconds: Any) -> SystemReply:
     value = mapping(value)
     context, items, tokens = value.get("context"), value.get("items"), value.get("tokens")
-    if items is not None and not isinstance(items, list):
-        raise ProtocolError("has 'items' that is not an array.")
     return SystemReply(
         answer=text(value.get("answer", "")),
         context=None if context is None else text(context),
-        items=None if items is None else tuple(_found(item) for item in items),
+        items=None if items is None else _found(items),
         reported_tokens=None if tokens is None else _count(tokens),
         seconds=seconds,
         worker_seconds=None if worker_seconds is None else number(worker_seconds),
@@ -308,10 +298,7 @@ def require_answer(value: Any, call: str) -> None:
 
 def exported(value: Any) -> tuple[FoundItem, ...]:
     """Read the reply to ``export``."""
-    items = mapping(value).get("items")
-    if not isinstance(items, list):
-        raise ProtocolError("has 'items' that is not an array.")
-    return tuple(_found(item) for item in items)
+    return _found(mapping(value).get("items"))
 
 
 def forgotten(value: Any) -> int | None:
@@ -343,14 +330,14 @@ def _count(value: Any) -> float:
     return count
 
 
-def _found(value: Any) -> FoundItem:
-    value = mapping(value)
-    score = value.get("score")
-    return FoundItem(
-        text=text(value.get("text")),
-        source_ids=texts(value.get("source_ids", [])),
-        score=None if score is None else number(score),
-    )
+def _found(items: Any) -> tuple[FoundItem, ...]:
+    if not isinstance(items, list):
+        raise ProtocolError("has 'items' that is not an array.")
+    found = []
+    for item in map(mapping, items):
+        content, ids, score = text(item.get("text")), texts(item.get("source_ids", [])), item.get("score")
+        found.append(FoundItem(content, ids, None if score is None else number(score)))
+    return tuple(found)
 
 
 def mapping(value: Any) -> dict[str, Any]:

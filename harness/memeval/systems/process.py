@@ -20,7 +20,6 @@ from memeval.systems.questions import (
     Flight,
     PreparedCall,
     Sent,
-    ascii_json,
     ask_call,
     parts,
     recall_call,
@@ -90,11 +89,11 @@ class SystemProcess(ReplyingProcess):
         # Escaping makes UTF-8 at most three times as long; the rest is for the other fields.
         line_limit = 3 * self._limits.reply_bytes + 64_000
         launch = self._launch
-        self._child = WorkerProcess(launch, line_limit, self._log_line, self._environment, self._sandbox, self.storage)
+        self.child = WorkerProcess(launch, line_limit, self._log_line, self._environment, self._sandbox, self.storage)
         if launch.stores:
-            launch = stored_at(launch, self._child.storage)
+            launch = stored_at(launch, self.child.storage)
         request = {
-            "file": str(self._child.file),
+            "file": str(self.child.file),
             "class": launch.class_name,
             "parameters": dict(launch.parameters),
             "reply_bytes": self._limits.reply_bytes,
@@ -134,7 +133,7 @@ class SystemProcess(ReplyingProcess):
             data = session if isinstance(session, bytes) else messages.to_line(session)
             while waiting and (len(waiting) >= WINDOW_SESSIONS or in_flight + len(data) > WINDOW_BYTES):
                 in_flight -= self._receive_oldest(waiting)
-            number = self._send("take_in", b',"timestamp":%b,"session":%b' % (ascii_json(timestamp), data))
+            number = self._send("take_in", b',"timestamp":%b,"session":%b' % (messages.to_line(timestamp), data))
             waiting.append(_Waiting("take_in", number, len(data), self._limits.take_in_seconds))
             in_flight += len(data)
         while waiting:
@@ -152,7 +151,7 @@ class SystemProcess(ReplyingProcess):
         seconds = self._limits.settle_seconds
         started = self._clock()
         try:
-            reply = self._call("settle", seconds * 1.05 + 1.0, b',"timeout":%b' % messages.to_line(seconds))
+            reply = self._call("settle", seconds * 1.05 + 1.0, parts(timeout=seconds))
         except SystemTimedOut as failure:
             position = f" ({failure.at})" if failure.at else ""
             raise SystemNotReady(
@@ -295,10 +294,10 @@ class SystemProcess(ReplyingProcess):
 
     def close(self) -> None:
         """Close the adapter, end the process and its children, and delete its folder. Never raises."""
-        if self._child is not None:
+        if self.child is not None:
             try:
                 self._call("close", CLOSE_SECONDS)
-                self._child.ends_by_itself()
+                self.child.ends_by_itself()
             except SystemFailure as failure:
                 self.log(f"While closing: {failure}")
         self._end()
@@ -308,12 +307,12 @@ class SystemProcess(ReplyingProcess):
 
         A call that another thread waits for fails with :class:`SystemDied`.
         """
-        child = self._child
+        child = self.child
         return 0 if child is None else child.crash()
 
     def kill(self) -> None:
         """Kill the process. A call that another thread waits for fails with :class:`SystemDied`."""
-        child = self._child
+        child = self.child
         if child is not None:
             child.kill()
 

@@ -1,6 +1,5 @@
 """The calls by which a system is asked or given a text, as data, and how many of them are in flight."""
 
-import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,11 +19,11 @@ class PreparedCall(NamedTuple):
 
 def ask_call(question: str, timestamp: str | None = None) -> PreparedCall:
     """Return the call of ``query``; without a timestamp, the adapter's default applies."""
-    return PreparedCall("ask", b',"question":%b%b' % (ascii_json(question), _at(timestamp)))
+    return PreparedCall("ask", parts(question=question, timestamp=timestamp))
 
 
 def search_call(query: str, k: int, timestamp: str | None = None) -> PreparedCall:
-    return PreparedCall("search", b',"query":%b,"k":%d%b' % (ascii_json(query), k, _at(timestamp)))
+    return PreparedCall("search", parts(query=query, k=k, timestamp=timestamp))
 
 
 def recall_call(
@@ -68,18 +67,10 @@ def retain_call(
     return PreparedCall("retain", parts(content=content, bank=bank, timestamp=timestamp, **what))
 
 
-def ascii_json(text: str) -> bytes:
-    return json.dumps(text).encode("ascii")
-
-
 def parts(**named: Any) -> bytes:
     """Return the parts of a request that are not ``None``, as JSON after the field ``call``."""
     present = {name: part for name, part in named.items() if part is not None}
     return b"," + messages.to_line(present)[1:-1] if present else b""
-
-
-def _at(timestamp: str | None) -> bytes:
-    return b"" if timestamp is None else b',"timestamp":%b' % ascii_json(timestamp)
 
 
 WAIT_SECONDS = 0.25

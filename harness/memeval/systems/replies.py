@@ -55,7 +55,8 @@ class ReplyingProcess:
         self._environment = environment
         self._limits = limits
         self.log = log
-        self._child: WorkerProcess | None = None
+        self.child: WorkerProcess | None = None
+        """The process; ``None`` if it does not run."""
         self._number = 0
         self.storage: Path | None = None
         """The storage folder for the next start; ``None`` for one that ends with the process."""
@@ -65,12 +66,7 @@ class ReplyingProcess:
     @property
     def alive(self) -> bool:
         """Whether the process runs, so that calls can be made."""
-        return self._child is not None
-
-    @property
-    def child(self) -> WorkerProcess | None:
-        """The process; ``None`` if it does not run."""
-        return self._child
+        return self.child is not None
 
     def _log_line(self, line: str) -> None:
         self.log(line)
@@ -84,9 +80,9 @@ class ReplyingProcess:
         return self._read(call, number, self._receive(call, seconds))
 
     def _running(self) -> WorkerProcess:
-        if self._child is None:
+        if self.child is None:
             raise SystemDied("The system's process is not running.")
-        return self._child
+        return self.child
 
     def _send(self, call: str, arguments: bytes) -> int:
         self._number += 1
@@ -95,15 +91,20 @@ class ReplyingProcess:
         return self._number
 
     def _receive(self, call: str, seconds: float) -> bytes:
-        child = self._running()
-        try:
-            return self._line(child, seconds)
-        except LineTimedOut:
-            raise self._timed_out(call, seconds) from None
-        except LineTooLong:
-            raise self._too_long(call) from None
-        except LineEnded:
-            raise self._ended(call, child) from None
+        """Return the next line; the time that the system waits for models does not count towards the limit."""
+        began, before = time.monotonic(), self._waited()
+
+        def left() -> float:
+            return seconds + self._waited() - before - (time.monotonic() - began)
+
+        line = self._line_within(call, seconds)
+        while line is None and (wait := left()) > 0:
+            late = self._line_within(call, min(wait, CHECK_SECONDS))
+            if left() > 0:  # otherwise the system itself took longer than the limit
+                line = late
+        if line is None:
+            raise self._timed_out(call, seconds)
+        return line
 
     def _line_within(self, call: str, seconds: float) -> bytes | None:
         """Return the next line; ``None`` if none arrives in time."""
@@ -113,7 +114,10 @@ class ReplyingProcess:
         except LineTimedOut:
             return None
         except LineTooLong:
-            raise self._too_long(call) from None
+            self._end()
+            limit = f"{self._limits.reply_bytes / 1_000_000:g} MB"
+            problem = f"The reply to {METHODS.get(call, call)} exceeds the limit of {limit}."
+            raise AdapterMisbehaved(problem) from None
         except LineEnded:
             raise self._ended(call, child) from None
 
@@ -128,27 +132,6 @@ class ReplyingProcess:
         return SystemTimedOut(
             f"{METHODS.get(call, call)} took longer than {seconds:g} s{position}.", remedy=remedy, at=at
         )
-
-    def _too_long(self, call: str) -> AdapterMisbehaved:
-        self._end()
-        limit = f"{self._limits.reply_bytes / 1_000_000:g} MB"
-        return AdapterMisbehaved(f"The reply to {METHODS.get(call, call)} exceeds the limit of {limit}.")
-
-    def _line(self, child: WorkerProcess, seconds: float) -> bytes:
-        """Return the next line; the time that the system waits for models does not count towards the limit."""
-        began, before = time.monotonic(), self._waited()
-
-        def left() -> float:
-            return seconds + self._waited() - before - (time.monotonic() - began)
-
-        with contextlib.suppress(LineTimedOut):
-            return child.channel.receive(seconds)
-        while (wait := left()) > 0:
-            with contextlib.suppress(LineTimedOut):
-                line = child.channel.receive(min(wait, CHECK_SECONDS))
-                if left() > 0:  # otherwise the system itself took longer than the limit
-                    return line
-        raise LineTimedOut
 
     def _read(self, call: str, number: int, line: bytes) -> dict[str, Any]:
         return self._succeeded(call, self._parsed(call, line, (number,)))
@@ -229,6 +212,6 @@ class ReplyingProcess:
 
     def _end(self) -> int:
         """End the process; return its exit code, 0 if there was no process."""
-        child, self._child = self._child, None
+        child, self.child = self.child, None
         self._number = 0
         return 0 if child is None else child.end()

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from memeval.records.base import SLUG, Digest
-from memeval.records.base import SLUG_LENGTH as SLUG_LENGTH
+from memeval.records.base import SLUG, SLUG_LENGTH, Digest
 from memeval.records.errors import BadInput, did_you_mean
 from memeval.records.history import ProductVersion
 from memeval.records.run import SystemKind, View
@@ -18,10 +17,8 @@ from memeval.systems.child import Launch
 from memeval.systems.controls import Control, all_controls
 from memeval.systems.errors import SystemFailure
 from memeval.systems.folder import behaviour_digest, examined_files, files_digest
-from memeval.systems.launching import DRIVERS as DRIVERS
 from memeval.systems.launching import DRIVERS_FOLDER, submission_launch
-from memeval.systems.manifest import MANIFEST as MANIFEST
-from memeval.systems.manifest import MANIFEST_BYTES, examined_manifest, line_of
+from memeval.systems.manifest import MANIFEST, MANIFEST_BYTES, examined_manifest, line_of
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.methods import files_of
 from memeval.systems.process import SystemProcess

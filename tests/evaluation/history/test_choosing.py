@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from memeval.evaluation.history.choosing import Every, chosen
+from memeval.evaluation.history.choosing import chosen
 from memeval.evaluation.history.released import Release, Releases, released
+from memeval.records.choices import Every
 from memeval.records.errors import BadInput
 from memeval.records.history import PackageIndex
 from tests.evaluation.history.products import RELEASES

@@ -92,7 +92,7 @@ def test_pip_chooses_versions_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(install, "find_python_installer", find_pip)
     found = read_script(script('dependencies = ["iniconfig==2.0.0"]'), tmp_path / "adapter.py")
     assert found is not None
-    chosen = install.resolve(found, tmp_path / "adapter.py", tmp_path / "kept", lambda _line: None)
+    chosen = install.resolve(found, tmp_path / "kept", lambda _line: None)
     assert str(chosen) == f"iniconfig==2.0.0 --hash=sha256:{DIGEST}\n"
 
 
@@ -191,8 +191,8 @@ def test_uv_is_told_what_pips_configuration_says_of_indexes(tmp_path: Path, monk
     conf = tmp_path / "pip.conf"
     conf.write_text("[global]\nindex-url = https://a.invalid/simple\nextra-index-url =\n  file:///b\n  file:///c\n")
     monkeypatch.setenv("PIP_CONFIG_FILE", str(conf))
-    settings = uv_settings(find_pip())
+    settings = uv_settings()
     assert settings["UV_DEFAULT_INDEX"] == "https://a.invalid/simple"
     assert settings["UV_INDEX"].split()[-2:] == ["file:///b", "file:///c"]
     monkeypatch.setenv("UV_INDEX", "https://d.invalid")
-    assert uv_settings(find_pip()) == {}
+    assert uv_settings() == {}

@@ -107,10 +107,10 @@ def test_a_lock_pins_what_the_file_beside_it_asks_for() -> None:
         found = read_script(script(f'dependencies = ["{wanted}"]'), SCRIPT_HERE)
         assert found is not None
         if fits:
-            check_covered(found, pins, SCRIPT_HERE, HERE)
+            check_covered(found, pins, HERE)
         else:
             with pytest.raises(BadInput, match=r"which requirements\.lock does not pin"):
-                check_covered(found, pins, SCRIPT_HERE, HERE)
+                check_covered(found, pins, HERE)
 
 
 def test_all_wrong_lines_of_a_lock_are_named_at_once() -> None:

@@ -72,7 +72,7 @@ def question_order(subject: CheckedSystem) -> str:
 def questions_together(subject: CheckedSystem) -> str:
     """Ask questions one by one, then at the same time: the replies are equal, each to its own question."""
     memory = subject.memory()
-    if memory.questions_at_once == 1:
+    if memory.process.adapter.questions_at_once == 1:
         raise MethodMissing("The system declares no questions_at_once.")
     facts = subject.facts.facts(TOGETHER)
     alone = _ingest_and_ask(memory, subject, facts, facts)

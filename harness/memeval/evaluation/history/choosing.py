@@ -1,29 +1,13 @@
 """Chooses the versions of a history: named ones, the newest, or the last of each quarter."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 
 from memeval.evaluation.history.released import Release, Releases
+from memeval.records.choices import Every
 from memeval.records.errors import BadInput, did_you_mean
 
 MOST_UNDATED = 12
 """The most versions that are chosen if the index has no dates."""
-
-
-class Every(StrEnum):
-    """The period of which the last version is chosen."""
-
-    RELEASE = "release"
-    MONTH = "month"
-    QUARTER = "quarter"
-    YEAR = "year"
-
-    def period(self, day: str) -> str:
-        """Return the name of the period of a day: ``2026-Q3``."""
-        year, month = day[:4], int(day[5:7])
-        if self is Every.YEAR:
-            return year
-        return f"{year}-{month:02}" if self is Every.MONTH else f"{year}-Q{(month + 2) // 3}"
 
 
 def chosen(

@@ -28,9 +28,8 @@ from memeval.systems.environments.python_lock import (
 from memeval.systems.environments.tools import (
     ToolFailed,
     base_python,
-    find_npm,
-    find_pip,
     find_uv,
+    node_tool,
     run_tool,
     uv_settings,
 )
@@ -160,7 +159,7 @@ def _compiled(wanted: PythonWanted, end: date | None, exempt: Mapping[str, str])
         (folder / "requirements.in").write_text("".join(f"{each}\n" for each in lines), "utf-8")
         try:
             command = [*tool.command, "pip", "compile", *UV_FLAGS, *flags, "requirements.in"]
-            text = run_tool(command, folder, uv_settings(find_pip()))
+            text = run_tool(command, folder, uv_settings())
         except ToolFailed as failure:
             raise python_refusal(failure, tool, lines[0], lambda _name: lines[0]) from None
         return read_pins(text, folder / REQUIREMENTS)
@@ -212,7 +211,7 @@ def resolve_npm(package: Mapping[str, Any], name: str, version: str, day: str | 
     ``package``: the ``package.json`` of the submission. ``day``: UTC date of the release; ``None`` resolves all other
     packages as of today. Raises ``BadInput`` if nothing fits.
     """
-    npm = find_npm()
+    npm = node_tool("npm")
     changed = {**package, "dependencies": {**package.get("dependencies", {}), name: version}}
     text = json.dumps(changed, ensure_ascii=False, indent=2) + "\n"
     flags = ["--package-lock-only", "--ignore-scripts", "--omit-lockfile-registry-resolved", "--no-audit", "--no-fund"]

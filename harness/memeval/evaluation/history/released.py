@@ -30,7 +30,7 @@ from memeval.download import opener
 from memeval.records.errors import BadInput
 from memeval.records.history import PackageIndex
 from memeval.systems.channel import visible
-from memeval.systems.environments.tools import ToolFailed, find_npm, find_pip, run_tool, uv_settings
+from memeval.systems.environments.tools import ToolFailed, node_tool, run_tool, uv_settings
 
 PYPI = "https://pypi.org/simple"
 NPM = "https://registry.npmjs.org"
@@ -120,7 +120,7 @@ def released(package: str, index: PackageIndex) -> Releases:
 @cache
 def _configured() -> str | None:
     """Return the index of pip's configuration; ``None`` without one."""
-    return uv_settings(find_pip()).get("UV_DEFAULT_INDEX")
+    return uv_settings().get("UV_DEFAULT_INDEX")
 
 
 def _get(address: str, accept: str, package: str) -> tuple[bytes, str, str]:
@@ -248,7 +248,7 @@ def _in_html(text: str, address: str) -> Iterator[dict[str, Any]]:
 def _from_npm(package: str) -> tuple[str, list[Release]]:
     registry = ""
     with suppress(ToolFailed):
-        registry = run_tool([*find_npm().command, "config", "get", "registry"], Path.cwd()).strip().rstrip("/")
+        registry = run_tool([*node_tool("npm").command, "config", "get", "registry"], Path.cwd()).strip().rstrip("/")
     address = f"{registry or NPM}/{quote(package, safe='@')}"
     data = _parsed(_get(address, "application/json", package)[0], address)
     versions = data.get("versions") if isinstance(data, dict) else None

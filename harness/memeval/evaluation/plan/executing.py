@@ -17,7 +17,8 @@ from memeval.options import RunOptions
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import CheckFailed, MemevalError, NotApplicable
 from memeval.systems.controls import controls_of
-from memeval.systems.source import MANIFEST, SUBMISSIONS, SystemSource, find_system, folder_source
+from memeval.systems.manifest import MANIFEST
+from memeval.systems.source import SUBMISSIONS, SystemSource, find_system, folder_source
 
 CONTROLS, ALL_SUBMISSIONS = "controls", "submissions"
 """Names of groups of systems."""

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memeval.records import matrix
+from memeval.records.base import SLUG_LENGTH
 from memeval.records.errors import BadInput
 from memeval.records.submission import AdapterKind
-from memeval.systems.source import MANIFEST, SLUG_LENGTH, examined_folder
+from memeval.systems.manifest import MANIFEST
+from memeval.systems.source import examined_folder
 
 README = "README.md"
 

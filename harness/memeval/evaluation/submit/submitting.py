@@ -41,8 +41,9 @@ from memeval.records.response import Outcome
 from memeval.records.submission import Submission
 from memeval.records.track import Limits
 from memeval.systems.folder import LOCK_BYTES, LOCKS, TOTAL_BYTES, examined_files
+from memeval.systems.manifest import MANIFEST
 from memeval.systems.messages import AdapterInfo
-from memeval.systems.source import MANIFEST, SystemSource, examined_folder, start_system, variant_source
+from memeval.systems.source import SystemSource, examined_folder, start_system, variant_source
 
 QUOTED_ERRORS = 3
 """Number of different errors of the smoke step in a report."""

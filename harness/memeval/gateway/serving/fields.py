@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -25,8 +26,11 @@ class Fields:
         self._left = {name: value for name, value in data.items() if value is not None}
         self._path = path
 
+    def path(self, name: str) -> str:
+        return f"{self._path}.{name}" if self._path else name
+
     def where(self, name: str) -> str:
-        return f"'{self._path}.{name}'" if self._path else f"'{name}'"
+        return f"'{self.path(name)}'"
 
     def maybe(self, name: str, kind: type[T]) -> T | None:
         value = self._left.pop(name, None)
@@ -42,12 +46,15 @@ class Fields:
 
     def inside(self, name: str) -> Fields:
         """Return an optional object; an empty one if absent."""
-        return Fields(self.maybe(name, dict) or {}, self.where(name).strip("'"))
+        return Fields(self.maybe(name, dict) or {}, self.path(name))
 
     def each(self, name: str) -> list[Fields]:
         """Return an optional list of objects; an empty one if absent."""
-        path = self.where(name).strip("'")
-        return [Fields(value, f"{path}[{place}]") for place, value in enumerate(self.maybe(name, list) or [])]
+        return list(self.elements(name, self.maybe(name, list) or []))
+
+    def elements(self, name: str, values: list[Any]) -> Iterator[Fields]:
+        """Yield the objects of a list that was read as the field of this name."""
+        return (Fields(value, f"{self.path(name)}[{place}]") for place, value in enumerate(values))
 
     def any(self, name: str) -> Any:
         return self._left.pop(name, None)
@@ -82,9 +89,7 @@ def text_of(fields: Fields, name: str, kinds: tuple[str, ...] = ("text",)) -> st
         return value
     if not isinstance(value, list):
         raise Refusal(400, f"{fields.where(name)} is neither text nor a list of parts.")
-    path = fields.where(name).strip("'")
-    parts = [text_part(Fields(part, f"{path}[{place}]"), kinds) for place, part in enumerate(value)]
-    return joined(parts)
+    return joined([text_part(part, kinds) for part in fields.elements(name, value)])
 
 
 def text_part(part: Fields, kinds: tuple[str, ...] = ("text",)) -> str:

@@ -225,8 +225,9 @@ class Forwarder:
     async def _stream_back(
         self, exchange: _HostExchange, got: aiohttp.ClientResponse, reply: web.StreamResponse, redaction: Redaction
     ) -> None:
-
         async def write(data: bytes) -> None:
+            if not data:
+                return
             exchange.received += len(data)
             try:
                 await reply.write(data)
@@ -236,10 +237,8 @@ class Forwarder:
         async for piece in got.content.iter_any():
             if exchange.received + len(piece) > MOST_BYTES:
                 raise _Broken(f"The reply of the host {exchange.route.host} is larger than {MOST_BYTES:,} bytes.")
-            if data := redaction.feed(piece):
-                await write(data)
-        if data := redaction.rest():
-            await write(data)
+            await write(redaction.feed(piece))
+        await write(redaction.rest())
 
     def _incoming(self, exchange: _HostExchange, got: aiohttp.ClientResponse, redaction: Redaction) -> CIMultiDict[str]:
         kept = CIMultiDict((name, redaction.text(value)) for name, value in _end_to_end(got.headers, NOT_RETURNED))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlsplit
 
-from memeval.gateway.endpoints import MAKERS, base_url
+from memeval.gateway.endpoints import MAKERS, SHORTEST_KEY, base_url
 from memeval.records.errors import BadInput
 from memeval.records.submission import Host
 
@@ -14,9 +14,6 @@ RESERVED = ("MEMEVAL_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "AWS_", "GITHUB_", "
 
 SHORT_LABEL = 3
 """Longest second-to-last label that counts as part of a registry's suffix, such as ``co`` in ``co.uk``."""
-
-SHORTEST_KEY = 8
-"""Shorter keys are refused: redaction would remove ordinary words from replies."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ import socket as socketlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from aiohttp import web
@@ -106,9 +105,7 @@ class ModelServer:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._gateway.run(self._end())
         for endpoint in self._endpoints.values():
             self._close_pass(endpoint.current)
@@ -163,13 +160,13 @@ class ModelServer:
             self._log("endpoint", f"A request to {path[:100]!r} failed ({type(error).__name__}).", "")
             status, sentence = 500, "memeval's endpoint failed. This is a defect of memeval, not of the request."
         headers = None if path.startswith(HOSTS) and status >= 500 else NO_RETRY
-        return _json(error_form(path)(status, sentence), status, headers)
+        return web.json_response(error_form(path)(status, sentence), status=status, headers=headers)
 
     async def _answer(self, endpoint: ModelEndpoint, path: str, request: web.BaseRequest) -> web.StreamResponse:
         if path.startswith(HOSTS):
             return await self._forward(endpoint, path.removeprefix(HOSTS), request)
         if request.method in ("GET", "HEAD") and path in LISTS:
-            return _json(LISTS[path](self._declared))
+            return web.json_response(LISTS[path](self._declared))
         kind = EXCHANGES.get(path)
         if kind is None:
             known = ", ".join([*EXCHANGES, *LISTS])
@@ -339,7 +336,3 @@ def _parsed(body: bytes) -> Any:
 
 def _no_constant(name: str) -> None:
     raise ValueError(name)
-
-
-def _json(data: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
-    return web.json_response(data, status=status, headers=headers)

@@ -287,17 +287,5 @@ def _brought(entry: EntryPoint) -> Iterator[Control]:
                 Path(os.path.normpath(folder / name)).relative_to(package).as_posix()
                 for name in (each.file, *each.reads)
             )
-            yield Control(
-                slug=each.slug,
-                title=each.title,
-                calibrates=each.calibrates,
-                filename=filename,
-                class_name=each.class_name,
-                readers=each.readers,
-                gains_in=each.gains_in,
-                folder=package,
-                reads=tuple(reads),
-                benchmark=entry.name,
-                is_simple=each.is_simple,
-                stores=each.stores,
-            )
+            described = each.model_dump(exclude={"file", "reads"})
+            yield Control(filename=filename, folder=package, reads=tuple(reads), benchmark=entry.name, **described)

@@ -26,8 +26,6 @@ else:
     from serving import ServerProcess, base_url, bearer
     from web import HttpServer, WebFailed, trouble, unreachable
 
-REQUEST_SECONDS = 300.0
-
 FILTERED_ITEMS = 50
 """The fewest items to request for a filtered search: daemons ignore filters, so the driver applies them."""
 
@@ -80,7 +78,7 @@ class JeffsBrain:
             self._server = ServerProcess(command, folder, start_seconds, "/healthz")
         try:
             headers = {**bearer(key_variable), "User-Agent": "memeval"}
-            self._web = HttpServer(base_url(self._server, endpoint_variable, endpoint_path), headers, REQUEST_SECONDS)
+            self._web = HttpServer(base_url(self._server, endpoint_variable, endpoint_path), headers)
             self._probe()
         except BaseException:
             self.close()
@@ -289,7 +287,8 @@ class JeffsBrain:
             raise daemon.DaemonFailed("The daemon's reply to search is not a JSON object.")
         if self._traced and "trace" not in found:
             self._traced = False
-            say("The daemon's search returns no trace: it may have used a simpler search.")
+            line = "The daemon's search returns no trace: it may have used a simpler search."
+            print(line, file=sys.stderr, flush=True)
         return daemon.chunks_of(found)[:k]
 
     def _options(self, timestamp: str) -> dict[str, Any]:
@@ -361,7 +360,3 @@ def refusal(what: str, reply: HttpReply) -> daemon.DaemonFailed:
             f"{head} This server has no jeffs-brain API (POST /v1/brains). Correct 'kind' or 'endpoint'."
         )
     return daemon.DaemonFailed(head)
-
-
-def say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -24,8 +24,6 @@ else:
     from serving import ServerProcess, base_url, bearer
     from web import HttpServer
 
-REQUEST_SECONDS = 300.0
-
 PATH = "/mcp"
 """The default path of servers over HTTP."""
 
@@ -134,7 +132,7 @@ class McpServer:
 
     def settle(self, timeout: float) -> bool:
         """Wait until the server has indexed everything; return false if its tool returns false."""
-        return self._value_at_path("settle", self._call("settle", {})) is not False
+        return self._at("settle", self._call("settle", {})) is not False
 
     def search(self, query: str, k: int, timestamp: str | None = None) -> list[dict[str, Any]]:
         found = self._call("search", {"query": query, "question": query, "k": k, "timestamp": timestamp})
@@ -208,7 +206,7 @@ class McpServer:
             return StdioTransport(self._command, self._folder, self._start_seconds)
         server = ServerProcess(self._command, self._folder, self._start_seconds, None) if self._command else None
         base = base_url(server, self._endpoint_variable, "")
-        web = HttpServer(base, {**bearer(self._key_variable), "User-Agent": "memeval"}, REQUEST_SECONDS)
+        web = HttpServer(base, {**bearer(self._key_variable), "User-Agent": "memeval"})
         return HttpTransport(web, self._endpoint_path or PATH, server)
 
     def _named(self, call: str) -> set[str]:
@@ -220,7 +218,7 @@ class McpServer:
         path = self._tools[call].get("id")
         if path is None or values.get("id") is None:
             return
-        found = self._at(call, "id", path, result)
+        found = self._at(call, result, "id")
         ids = found if isinstance(found, list) else [found]
         if not ids or not all(isinstance(one, (str, int)) and not isinstance(one, bool) for one in ids):
             raise McpFailed(
@@ -249,16 +247,12 @@ class McpServer:
                 raise
             raise McpFailed(f"{error} Correct 'arguments' in [tools.{call}].") from None
 
-    def _value_at_path(self, call: str, result: ToolResult) -> Any:
-        """Return the value at the mapping's path in a result; without a path, the whole result."""
-        return self._at(call, "result", self._tools[call].get("result"), result)
+    def _at(self, call: str, result: ToolResult, field: str = "result") -> Any:
+        """Return the value of a result at the path in a field of the mapping; without a path, the whole result.
 
-    def _at(self, call: str, field: str, path: str | None, result: ToolResult) -> Any:
-        """Return the value at a path in a result: keys and places in lists, separated by dots; ``None`` for all of it.
-
-        Raises McpFailed: there is no such path.
+        A path is keys and places in lists, separated by dots. Raises McpFailed: there is no such path.
         """
-        value = structured(result)
+        value, path = structured(result), self._tools[call].get(field)
         for key in path.split(".") if path is not None else ():
             if isinstance(value, str):
                 value = parsed(value)
@@ -277,7 +271,7 @@ class McpServer:
         """Return the items of a result: the list at the mapping's path, else its texts."""
         if self._tools[call].get("result") is None:
             return [{"text": text} for text in result.texts]
-        found = self._value_at_path(call, result)
+        found = self._at(call, result)
         if isinstance(found, str):
             found = parsed(found)
         if not isinstance(found, list):
@@ -292,7 +286,7 @@ class McpServer:
         result = self._call(call, values)
         if self._tools[call].get("result") is None:
             return "\n".join(result.texts)
-        answer = self._value_at_path(call, result)
+        answer = self._at(call, result)
         return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
 
 

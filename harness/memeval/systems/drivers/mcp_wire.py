@@ -8,7 +8,6 @@ import json
 import os
 import selectors
 import subprocess
-import sys
 import termios
 import threading
 import time
@@ -17,24 +16,27 @@ from collections import deque
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
-    from typing import IO, Any
+    from typing import Any
 
-    from memeval.systems.drivers.printed import DriverFailed, PrintedLines, ServerDied, ended, not_found
+    from memeval.systems.drivers.printed import DriverFailed, PrintedLines, ServerDied, not_found
     from memeval.systems.drivers.serving import ServerProcess, patience, work_folder
-    from memeval.systems.drivers.web import HttpReply, HttpServer, WebFailed, not_json, trouble, unreachable
+    from memeval.systems.drivers.web import (
+        REQUEST_SECONDS,
+        HttpReply,
+        HttpServer,
+        WebFailed,
+        not_json,
+        trouble,
+        unreachable,
+    )
 else:
-    from printed import DriverFailed, PrintedLines, ServerDied, ended, not_found
+    from printed import DriverFailed, PrintedLines, ServerDied, not_found
     from serving import patience, work_folder
-    from web import WebFailed, not_json, trouble, unreachable
-
-REQUEST_SECONDS = 300.0
+    from web import REQUEST_SECONDS, WebFailed, not_json, trouble, unreachable
 
 LINE_BYTES = 64 << 20
 
 PIECE_BYTES = 1 << 16
-
-PRINTED_BYTES = 4000
-"""Longer lines of output are cut."""
 
 QUOTED = 120
 
@@ -64,10 +66,9 @@ class StdioTransport:
                 stderr=subprocess.PIPE,
             )
         except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise McpFailed(not_found(command[0], reason, os.environ.get("PATH", ""))) from None
+            raise McpFailed(not_found(command[0], error)) from None
         self.printed = PrintedLines(folder, work)
-        self._printed = threading.Thread(target=self._copy_output, daemon=True)
+        self._printed = threading.Thread(target=self.printed.copy, args=(self._process.stderr,), daemon=True)
         self._printed.start()
         self._unread = b""
         self._ready: deque[bytes] = deque()
@@ -143,17 +144,7 @@ class StdioTransport:
         except subprocess.TimeoutExpired:
             return ServerDied(f"The server closed its standard output during {what}, and still runs.")
         self._printed.join(1.0)
-        return ServerDied(ended(code, f"during {what}", self.printed))
-
-    def _copy_output(self) -> None:
-        """Copy the server's output to our own stderr."""
-        printed: IO[bytes] = self._process.stderr  # type: ignore[assignment]
-        with printed:
-            for line in iter(lambda: printed.readline(PRINTED_BYTES), b""):
-                self.printed.add(line)
-                with contextlib.suppress(OSError):
-                    sys.stderr.buffer.write(line if line.endswith(b"\n") else line + b"\n")
-                    sys.stderr.buffer.flush()
+        return ServerDied(self.printed.ended(code, f"during {what}"))
 
 
 class HttpTransport:

@@ -5,9 +5,11 @@ Drivers import this file in a system's process, so it needs only the standard li
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
+import sys
 import time
 import urllib.parse
 from collections import deque
@@ -15,9 +17,15 @@ from collections import deque
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import IO
 
 KEPT_LINES = 80
 """How many of the last printed lines are kept to find the cause of an error."""
+
+LAST_LINES = 3
+"""How many of them an error quotes."""
+
+LINE_BYTES = 4000
 
 QUOTED = 200
 
@@ -63,8 +71,14 @@ class PrintedLines:
             self._lines.append(line.decode("utf-8", "backslashreplace").rstrip())
             self.count += 1
 
-    def last(self) -> tuple[str, ...]:
-        return tuple(self._lines)
+    def copy(self, stream: IO[bytes]) -> None:
+        """Add all lines of a stream, and copy them to our own stderr; longer ones are split."""
+        with stream:
+            for line in iter(lambda: stream.readline(LINE_BYTES), b""):
+                self.add(line)
+                with contextlib.suppress(OSError):
+                    sys.stderr.buffer.write(line if line.endswith(b"\n") else line + b"\n")
+                    sys.stderr.buffer.flush()
 
     def since(self, count: int) -> list[str]:
         """Return the lines after the first ``count``; wait a moment until one of them is an error."""
@@ -79,6 +93,26 @@ class PrintedLines:
     def error_since(self, count: int) -> str:
         """Return the last error after the first ``count`` lines, with the own file and line; blank if none."""
         return cause_in(self.since(count), self.folders)
+
+    def ended(self, code: int, when: str) -> str:
+        """Return how a server ended, with its last output and the remedy for a known error.
+
+        ``code``: its exit code. ``when``: when it ended, such as ``during POST /ask``.
+        """
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return f"The server {how} {when}.{self.last()}"
+
+    def last(self) -> str:
+        """Return the last lines, or the error above them, as a sentence after a space; blank without lines."""
+        lines = tuple(self._lines)
+        if not lines:
+            return ""
+        index = error_at(lines)
+        last = [line.strip()[:QUOTED] for line in lines[-LAST_LINES:]]
+        if index is not None and index < len(lines) - LAST_LINES:
+            last = [cause_in(lines, self.folders)]
+        shown = " | ".join(last)
+        return f" Last output: {shown}{'' if shown.endswith('.') else '.'}{remedy(shown)}"
 
 
 def error_at(lines: Sequence[str]) -> int | None:
@@ -156,9 +190,6 @@ def remedy(output: str) -> str:
     return ""
 
 
-LAST_LINES = 3
-
-
 class DriverFailed(Exception):
     """A driver cannot make a call; the text is sentences.
 
@@ -174,29 +205,8 @@ class ServerDied(DriverFailed):
     memeval_kind = "died"
 
 
-def ended(code: int, when: str, printed: PrintedLines) -> str:
-    """Return how a server ended, with its last output and the remedy for a known error.
-
-    ``when``: when it ended, such as ``during POST /ask``.
-    """
-    how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-    return f"The server {how} {when}.{last_output(printed)}"
-
-
-def last_output(printed: PrintedLines) -> str:
-    """Return the last lines of output, or the error above them, as a sentence after a space; blank without lines."""
-    lines = printed.last()
-    if not lines:
-        return ""
-    index = error_at(lines)
-    last = [line.strip()[:QUOTED] for line in lines[-LAST_LINES:]]
-    if index is not None and index < len(lines) - LAST_LINES:
-        last = [cause_in(lines, printed.folders)]
-    shown = " | ".join(last)
-    return f" Last output: {shown}{'' if shown.endswith('.') else '.'}{remedy(shown)}"
-
-
-def not_found(program: str, reason: object, path: str) -> str:
+def not_found(program: str, error: Exception) -> str:
+    reason, path = getattr(error, "strerror", None) or error, os.environ.get("PATH", "")
     if "No such file" in str(reason) and "/" not in program:
         return f"Command not found: '{program}' (PATH: {path}). Install it there, or correct 'command'."
     return f"The command '{program}' cannot be run ({reason}). Correct 'command' in submission.toml."

@@ -12,18 +12,16 @@ import http.client
 import os
 import socket
 import subprocess
-import sys
 import threading
 import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import IO
 
-    from memeval.systems.drivers.printed import DriverFailed, PrintedLines, ServerDied, ended, last_output, not_found
+    from memeval.systems.drivers.printed import DriverFailed, PrintedLines, ServerDied, not_found
 else:
-    from printed import DriverFailed, PrintedLines, ServerDied, ended, last_output, not_found
+    from printed import DriverFailed, PrintedLines, ServerDied, not_found
 
 LOOPBACK = "127.0.0.1"
 
@@ -43,9 +41,6 @@ ENDING_SECONDS = 5.0
 
 LAST_OUTPUT_SECONDS = 0.5
 """How long to wait for the last output of a server that has ended; its own children may keep the pipe open."""
-
-LINE_BYTES = 4000
-"""Longer lines of output are split."""
 
 
 class ServerFailed(DriverFailed):
@@ -85,8 +80,10 @@ class ServerProcess:
             if self.alive:
                 self.end()
                 if self._never:
-                    raise ServerFailed(f"The server cannot get ready: {self._never}{self.last_output()}")
-                raise ServerFailed(f"The server was not ready after {start_seconds:g} s: {problem}{self.last_output()}")
+                    raise ServerFailed(f"The server cannot get ready: {self._never}{self.printed.last()}")
+                raise ServerFailed(
+                    f"The server was not ready after {start_seconds:g} s: {problem}{self.printed.last()}"
+                )
             if not self._port_was_taken():
                 break
         raise ServerFailed(self.how_it_ended("before it was ready"))
@@ -107,22 +104,16 @@ class ServerProcess:
         try:
             socket.create_connection((LOOPBACK, self.port), HEALTH_SECONDS).close()
         except ConnectionRefusedError:
-            pass
+            return ServerDied(f"The server no longer listens on port {self.port} ({call}).{self.printed.last()}")
         except OSError:
-            return None
-        else:
-            return None
-        return ServerDied(f"The server no longer listens on port {self.port} ({call}).{self.last_output()}")
-
-    def last_output(self) -> str:
-        """Return the last lines of output as a sentence, after a space; blank if there are none."""
-        return last_output(self.printed)
+            pass
+        return None
 
     def how_it_ended(self, when: str) -> str:
         """Return how a server that no longer runs ended, with its last lines of output."""
         code = self._process.wait()
         self._reader.join(LAST_OUTPUT_SECONDS)
-        return ended(code, when, self.printed)
+        return self.printed.ended(code, when)
 
     def end(self) -> None:
         """End the server: terminate it, then kill it."""
@@ -148,18 +139,9 @@ class ServerProcess:
                 stderr=subprocess.STDOUT,
             )
         except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise ServerFailed(not_found(arguments[0], reason, os.environ.get("PATH", ""))) from None
-        self._reader = threading.Thread(target=self._copy_output, args=(self._process.stdout,), daemon=True)
+            raise ServerFailed(not_found(arguments[0], error)) from None
+        self._reader = threading.Thread(target=self.printed.copy, args=(self._process.stdout,), daemon=True)
         self._reader.start()
-
-    def _copy_output(self, printed: IO[bytes]) -> None:
-        with printed as output:
-            for line in iter(lambda: output.readline(LINE_BYTES), b""):
-                self.printed.add(line)
-                with contextlib.suppress(OSError):
-                    sys.stderr.buffer.write(line if line.endswith(b"\n") else line + b"\n")
-                    sys.stderr.buffer.flush()
 
     def _wait(self, health: str | None, deadline: float) -> str | None:
         """Return ``None`` once the server is ready, or the last observation once it has ended or time is up."""
@@ -218,7 +200,7 @@ class ServerProcess:
     def _port_was_taken(self) -> bool:
         """Whether a server ended because another program took its port."""
         self._reader.join(LAST_OUTPUT_SECONDS)
-        if "address already in use" in self.last_output().lower():
+        if "address already in use" in self.printed.last().lower():
             return True
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -24,6 +24,9 @@ else:
     from printed import DriverFailed
     from sse import EventParser, StreamTooLong
 
+REQUEST_SECONDS = 300.0
+"""The time limit of a request, from the first byte to the last."""
+
 REPLY_BYTES = 64 << 20
 
 PIECE_BYTES = 1 << 16
@@ -41,10 +44,6 @@ class WebFailed(DriverFailed):
     """There is no reply, or one that cannot be used."""
 
 
-class HttpReplyTooLarge(WebFailed):
-    """A reply exceeds its limit."""
-
-
 class HttpReply:
     def __init__(self, response: HTTPResponse, body: bytes) -> None:
         self.status = response.status
@@ -60,13 +59,9 @@ class HttpReply:
 
 
 class HttpServer:
-    """A server.
+    """A server. Raises WebFailed: ``base`` is not an HTTP URL."""
 
-    ``seconds``: the time limit of a request, from the first byte to the last. Raises WebFailed: ``base`` is not an HTTP
-    URL.
-    """
-
-    def __init__(self, base: str, headers: Mapping[str, str], seconds: float) -> None:
+    def __init__(self, base: str, headers: Mapping[str, str]) -> None:
         try:
             parts = urlsplit(base)
             host, port = parts.hostname, parts.port
@@ -78,14 +73,13 @@ class HttpServer:
         self._address = (host, port)
         self._prefix = parts.path
         self._headers = {**headers, "Connection": "close"}
-        self._seconds = seconds
 
     @contextmanager
     def open(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}
     ) -> Iterator[HTTPResponse]:
         host, port = self._address
-        connection = self._connect(host, port, timeout=self._seconds)
+        connection = self._connect(host, port, timeout=REQUEST_SECONDS)
         try:
             connection.request(method, self._prefix + path, body, {**self._headers, **headers})
             response = connection.getresponse()
@@ -98,7 +92,7 @@ class HttpServer:
             connection.close()
 
     def pieces(self, response: HTTPResponse) -> Iterator[bytes]:
-        deadline = time.monotonic() + self._seconds
+        deadline = time.monotonic() + REQUEST_SECONDS
         while True:
             try:
                 piece = response.read1(PIECE_BYTES)
@@ -108,7 +102,7 @@ class HttpServer:
                 break
             yield piece
             if time.monotonic() > deadline:
-                raise WebFailed(f"The server's reply was not complete after {self._seconds:g} s.")
+                raise WebFailed(f"The server's reply was not complete after {REQUEST_SECONDS:g} s.")
         if response.length:
             raise WebFailed(f"The server's reply ended {response.length} bytes early. Check its Content-Length.")
 
@@ -120,17 +114,13 @@ class HttpServer:
         except StreamTooLong as error:
             raise WebFailed(str(error)) from None
 
-    def whole(self, response: HTTPResponse, limit: int = REPLY_BYTES) -> HttpReply:
-        """Read a reply to its end.
-
-        ``limit``: the most bytes its body may have. Raises HttpReplyTooLarge: it exceeds the limit. WebFailed: it is
-        not complete, or took too long.
-        """
+    def whole(self, response: HTTPResponse) -> HttpReply:
+        """Read a reply to its end. Raises WebFailed: it is too large, not complete, or took too long."""
         parts, size = [], 0
         for piece in self.pieces(response):
             size += len(piece)
-            if size > limit:
-                raise HttpReplyTooLarge(f"The server's reply exceeds {limit >> 20} MB. Send less.")
+            if size > REPLY_BYTES:
+                raise WebFailed(f"The server's reply exceeds {REPLY_BYTES >> 20} MB. Send less.")
             parts.append(piece)
         return HttpReply(response, b"".join(parts))
 

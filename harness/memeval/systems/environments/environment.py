@@ -29,14 +29,13 @@ from memeval.systems.environments.python_lock import (
     PACKAGE,
     PACKAGE_LOCK,
     REQUIREMENTS,
-    Script,
     check_covered,
     read_package,
     read_package_lock,
     read_pins,
     read_script,
 )
-from memeval.systems.environments.tools import find_node
+from memeval.systems.environments.tools import node_tool
 
 MARKER = "environment.json"
 
@@ -93,30 +92,21 @@ def environment_for(
 
 
 def _python(folder: Path | None, entry: Path | None, home: Path, note: Callable[[str], None]) -> Python | None:
-    lock = None if folder is None else folder / REQUIREMENTS
-    text = None if lock is None else _read(lock)
-    script = None
-    if entry is not None and entry.suffix == ".py" and (source := _read(entry)) is not None:
-        script = read_script(source, entry)
-    if script is not None and entry is not None:
-        _check_python(script, entry)
-    if lock is not None and text is not None:
-        pins = read_pins(text, lock)
-        if script is not None and entry is not None:
-            check_covered(script, pins, entry, lock)
-        return Python(pins, lock, locked=True)
-    if script is not None and entry is not None:
-        return resolve(script, entry, home / "resolved", note)
-    return None
-
-
-def _check_python(script: Script, entry: Path) -> None:
-    if not script.python.contains(platform.python_version(), prereleases=True):
+    source = _read(entry) if entry is not None and entry.suffix == ".py" else None
+    script = read_script(source, entry) if entry is not None and source is not None else None
+    if script is not None and not script.python.contains(platform.python_version(), prereleases=True):
         raise BadInput(
             f"needs Python {script.python}, and memeval runs on {platform.python_version()}.",
-            where=f"{entry}:{script.line}",
+            where=script.where,
             remedy="Run memeval with one of these versions.",
         )
+    lock = None if folder is None else folder / REQUIREMENTS
+    if lock is not None and (text := _read(lock)) is not None:
+        pins = read_pins(text, lock)
+        if script is not None:
+            check_covered(script, pins, lock)
+        return Python(pins, lock, locked=True)
+    return None if script is None else resolve(script, home / "resolved", note)
 
 
 def _node(folder: Path) -> Node | None:
@@ -143,7 +133,7 @@ def _cached(home: Path, python: Python | None, node: Node | None, note: Callable
             "python": None
             if python is None
             else [sys.implementation.cache_tag, platform.python_version(), str(python)],
-            "node": None if node is None else [find_node().version, node.package, node.lock],
+            "node": None if node is None else [node_tool("node").version, node.package, node.lock],
         }
     )
     folder = home / digest.removeprefix("sha256:")

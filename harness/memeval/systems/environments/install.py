@@ -19,9 +19,8 @@ from memeval.systems.environments.tools import (
     Installer,
     ToolFailed,
     base_python,
-    find_npm,
-    find_pip,
     find_python_installer,
+    node_tool,
     run_tool,
     uv_settings,
 )
@@ -146,11 +145,7 @@ def _npm_name(output: str, lock: Mapping[str, Any]) -> str:
 
 
 def disk_full(where: object) -> BadInput:
-    return BadInput(
-        "the disk is full, so the environment cannot be built.",
-        where=where,
-        remedy=FREE_DISK,
-    )
+    return BadInput("the disk is full, so the environment cannot be built.", where=where, remedy=FREE_DISK)
 
 
 def is_of_the_machine(error: MemevalError) -> bool:
@@ -218,7 +213,7 @@ def install_python(folder: Path, python: Python, note: Callable[[str], None]) ->
             if tool.name == "uv":
                 flags = (*UV_FLAGS, "--link-mode", "copy")
                 command = [*tool.command, "pip", "install", *flags, *interpreter, *hashed]
-                run_tool(command, folder, uv_settings(find_pip()))
+                run_tool(command, folder, uv_settings())
             else:
                 command = [*tool.command, *interpreter, "install", *PIP_FLAGS, "--no-compile"]
                 run_tool([*command, *hashed], folder)
@@ -229,28 +224,28 @@ def install_python(folder: Path, python: Python, note: Callable[[str], None]) ->
     return str(tool)
 
 
-def resolve(script: Script, entry: Path, folder: Path, note: Callable[[str], None]) -> Python:
+def resolve(script: Script, folder: Path, note: Callable[[str], None]) -> Python:
     """Return the locked packages for the inline dependencies of a file, resolved once per Python and platform.
 
     Raises BadInput: a dependency cannot be installed.
     """
     wanted = sorted(map(str, script.dependencies))
     if not wanted:
-        return Python((), entry, locked=False)
+        return Python((), script.file, locked=False)
     digest = digest_of([wanted, platform.python_version(), sysconfig.get_platform(), *platform.libc_ver()])
     lock = folder / f"{digest.removeprefix('sha256:')}.lock"
     if not lock.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         tool = find_python_installer()
-        note(f"{entry}: has no lock; resolving its packages ({len(wanted)}) and their dependencies with {tool}.")
+        note(f"{script.file}: has no lock; resolving its packages ({len(wanted)}) and their dependencies with {tool}.")
         try:
             text = _resolved(wanted, tool)
         except ToolFailed as failure:
-            raise python_refusal(failure, tool, wanted[0], lambda _name: f"{entry}:{script.line}") from None
+            raise python_refusal(failure, tool, wanted[0], lambda _name: script.where) from None
         part = lock.with_name(f"{lock.name}.{os.getpid()}")
         part.write_text(write_pins(read_pins(text, lock)), "utf-8")
         part.replace(lock)
-    return Python(read_pins(lock.read_text("utf-8"), lock), entry, locked=False)
+    return Python(read_pins(lock.read_text("utf-8"), lock), script.file, locked=False)
 
 
 def _resolved(wanted: list[str], tool: Installer) -> str:
@@ -260,7 +255,7 @@ def _resolved(wanted: list[str], tool: Installer) -> str:
         if tool.name == "uv":
             flags = ("--generate-hashes", "--no-header", "--no-annotate", "--python", str(base_python()))
             command = [*tool.command, "pip", "compile", *UV_FLAGS, *flags, "requirements.in"]
-            return run_tool(command, folder, uv_settings(find_pip()))
+            return run_tool(command, folder, uv_settings())
         _make_venv(folder / PYTHON)
         command = [*tool.command, "--python", str(folder / PYTHON / "bin" / "python"), "install", *PIP_FLAGS]
         options = ("--dry-run", "--ignore-installed", "--report", "report.json", "-r", "requirements.in")
@@ -289,7 +284,7 @@ def _compile(target: Path) -> None:
         run_tool(command, target)
     except ToolFailed as failure:
         if "No space left on device" in failure.output:
-            raise python_refusal(failure, Installer("compileall", "", ()), "Python", lambda _name: target) from None
+            raise disk_full(target) from None
 
 
 def install_node(folder: Path, node: Node, note: Callable[[str], None]) -> str:
@@ -297,7 +292,7 @@ def install_node(folder: Path, node: Node, note: Callable[[str], None]) -> str:
 
     Raises BadInput: a package of the lock cannot be installed.
     """
-    npm = find_npm()
+    npm = node_tool("npm")
     target = folder / NODE
     target.mkdir()
     (target / PACKAGE).write_text(json.dumps(node.package), "utf-8")

@@ -39,19 +39,11 @@ REQUIREMENT_LENGTH = 1000
 A requirement must not contain ``$`` either: installers replace ``${NAME}`` by environment variables of memeval.
 """
 
+INDEX_OPTIONS = ("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--trusted-host")
 OPTIONS = {
-    "-r": "a lock must not include other files",
-    "--requirement": "a lock must not include other files",
-    "-c": "a lock must not include other files",
-    "--constraint": "a lock must not include other files",
-    "-e": "an editable package has no hash",
-    "--editable": "an editable package has no hash",
-    "-i": "the user chooses the package index",
-    "--index-url": "the user chooses the package index",
-    "--extra-index-url": "the user chooses the package index",
-    "-f": "the user chooses the package index",
-    "--find-links": "the user chooses the package index",
-    "--trusted-host": "the user chooses the package index",
+    **dict.fromkeys(("-r", "--requirement", "-c", "--constraint"), "a lock must not include other files"),
+    **dict.fromkeys(("-e", "--editable"), "an editable package has no hash"),
+    **dict.fromkeys(INDEX_OPTIONS, "the user chooses the package index"),
 }
 """Refused options of requirements files, each with the reason. All other options are refused as unknown."""
 
@@ -79,8 +71,13 @@ class Pin:
 class Script:
     dependencies: tuple[Requirement, ...]
     python: SpecifierSet
+    file: Path
     line: int
     """The first line of the block, from 1."""
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}:{self.line}"
 
 
 def read_pins(text: str, where: Path) -> tuple[Pin, ...]:
@@ -140,10 +137,10 @@ def read_script(text: str, where: Path) -> Script | None:
         ) from None
     if unknown := sorted(set(data) - {"dependencies", "requires-python", "tool"}):
         raise BadInput(f"unknown key '{visible(unknown[0])}' in the '# /// script' block.", where=at)
-    return Script(tuple(_requirement(each, at) for each in dependencies), specifiers, line)
+    return Script(tuple(_requirement(each, at) for each in dependencies), specifiers, where, line)
 
 
-def check_covered(script: Script, pins: Iterable[Pin], where: Path, lock: Path) -> None:
+def check_covered(script: Script, pins: Iterable[Pin], lock: Path) -> None:
     """Refuse a lock that does not pin the dependencies of the script beside it.
 
     Raises BadInput: a dependency is missing from the lock, or pinned at another version.
@@ -156,7 +153,7 @@ def check_covered(script: Script, pins: Iterable[Pin], where: Path, lock: Path) 
         if not any(wanted.specifier.contains(version, prereleases=True) for version in versions):
             raise BadInput(
                 f"needs '{wanted}', which {lock.name} does not pin.",
-                where=f"{where}:{script.line}",
+                where=script.where,
                 remedy=f"Compile {lock.name} again.",
             )
 

@@ -72,15 +72,7 @@ def find_python_installer() -> Installer:
     )
 
 
-def find_npm() -> Installer:
-    return _of_node("npm")
-
-
-def find_node() -> Installer:
-    return _of_node("node")
-
-
-def _of_node(name: str) -> Installer:
+def node_tool(name: str) -> Installer:
     found = shutil.which(name)
     tool = _tool(name, (found,)) if found else None
     if tool is None:
@@ -124,12 +116,12 @@ def run_tool(command: Sequence[str | Path], folder: Path, environment: Mapping[s
     return output
 
 
-def uv_settings(pip: Installer | None) -> dict[str, str]:
+def uv_settings() -> dict[str, str]:
     """Return variables that give uv the indexes of pip's configuration, which uv does not read.
 
-    ``pip``: the pip; ``None`` if absent.
-    Returns: The variables; empty if variables of uv name an index.
+    Returns: The variables; empty without pip, or if variables of uv name an index.
     """
+    pip = find_pip()
     if pip is None or any(
         re.fullmatch(r"UV_(DEFAULT_INDEX|INDEX.*|EXTRA_INDEX_URL|FIND_LINKS)", n) for n in os.environ
     ):

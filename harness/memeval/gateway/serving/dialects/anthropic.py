@@ -132,10 +132,8 @@ def _messages(message: Fields) -> list[dict[str, Any]]:
     texts: list[str] = []
     calls: list[dict[str, Any]] = []
     results: list[dict[str, Any]] = []
-    path = message.where("content").strip("'")
-    for place, value in enumerate(content):
-        kind = value.get("type") if isinstance(value, dict) else None
-        block = Fields(value, f"{path}[{place}]")
+    for value, block in zip(content, message.elements("content", content), strict=True):
+        kind = value.get("type")
         if kind == "tool_use" and role == "assistant":
             calls.append(_call(block))
         elif kind == "tool_result" and role == "user":

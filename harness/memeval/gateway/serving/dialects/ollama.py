@@ -124,7 +124,7 @@ class Embed(Exchange):
         fields.end()
 
     def _input(self, fields: Fields) -> Any:
-        return embedded(fields, "input")
+        return embedded(fields)
 
     def whole(self, call: Call) -> dict[str, Any]:
         model = call.model or call.request.model

@@ -85,7 +85,7 @@ class Embeddings(Exchange):
     def __init__(self, fields: Fields) -> None:
         self.body = {
             "model": fields.need("model", str),
-            "input": embedded(fields, "input"),
+            "input": embedded(fields),
             **fields.carry("dimensions"),
         }
         self._packed = fields.any("encoding_format") == "base64"
@@ -111,13 +111,13 @@ def checked_tools(tools: list[Any]) -> list[Any]:
     return tools
 
 
-def embedded(fields: Fields, name: str) -> Any:
-    value = fields.any(name)
+def embedded(fields: Fields) -> Any:
+    value = fields.any("input")
     if isinstance(value, str) and value:
         return value
     if isinstance(value, list) and value and all(isinstance(each, str | int | list) for each in value):
         return value
-    raise Refusal(400, f"{fields.where(name)} is missing, or is neither text nor a list of texts.")
+    raise Refusal(400, f"{fields.where('input')} is missing, or is neither text nor a list of texts.")
 
 
 def vectors_of(call: Call) -> list[list[float]]:

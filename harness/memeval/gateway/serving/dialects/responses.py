@@ -68,8 +68,8 @@ class Responses(Exchange):
             return [*messages, {"role": "user", "content": value}]
         if not isinstance(value, list) or not value:
             raise Refusal(400, "'input' is missing, or is neither text nor a list of items.")
-        for index, item in enumerate(value):
-            _add(messages, Fields(item, f"input[{index}]"))
+        for item in fields.elements("input", value):
+            _add(messages, item)
         return messages
 
     def _response(self, made: Completion) -> dict[str, Any]:
