@@ -62,6 +62,15 @@ def test_a_run_is_named_by_folder_or_by_id(tmp_path: Path) -> None:
         find_run(tmp_path, "nonsense")
 
 
+def test_a_run_that_is_not_finished_is_called_so_by_folder_and_by_id(tmp_path: Path) -> None:
+    folder = tmp_path / "tiny" / "plain" / "20260101T000000Z-00000000"
+    (folder / "journal").mkdir(parents=True)
+    for named in (str(folder), folder.name):
+        with pytest.raises(BadInput, match="this run is not finished") as refused:
+            find_run(tmp_path, named)
+        assert refused.value.where == str(folder)
+
+
 def test_an_id_that_stands_in_two_folders_names_neither(tmp_path: Path) -> None:
     made = make_run(tmp_path, "acme")
     copy = made.path.parents[1] / "copy" / made.path.name

@@ -12,8 +12,9 @@ from memeval.records.submission import Resources
 from memeval.systems.child import Launch
 from memeval.systems.errors import SystemFailure
 from memeval.systems.process import SystemProcess
-from memeval.systems.remedies import COMPILE, remedy_for, signal_words, slow_remedy
+from memeval.systems.remedies import COMPILE, SIGNATURES, remedy_for, signal_words, slow_remedy
 from memeval.systems.sandbox import SandboxMode, find_sandbox
+from tests.support.commands import ROOT
 from tests.systems.helpers import PATIENT, session, write
 
 BRIEF = PATIENT.model_copy(update={"ask_seconds": 0.5, "reset_seconds": 0.5, "load_seconds": 5.0})
@@ -257,3 +258,9 @@ def test_a_relative_import_is_told_to_name_the_module(tmp_path: Path) -> None:
     assert said(process).endswith(
         "Import the module by its name, as in 'from helper import …': its folder is on sys.path."
     )
+
+
+def test_the_guide_shows_the_forms_that_errors_name() -> None:
+    guide = (ROOT / "site" / "submit.md").read_text("utf-8")
+    forms = [line.removeprefix("def ").removesuffix(":") for line in guide.splitlines() if line.startswith("def ")]
+    assert len(forms) == 7 and set(forms) <= set(SIGNATURES.values())

@@ -69,9 +69,5 @@ def _last(folder: Path) -> list[str]:
     ours, theirs = seen["points"][-1], seen["control"][-1]
     cells = [f"{ours['size']:,}"]
     for name in ("search_seconds", "write_seconds"):
-        milliseconds, times = ours[name] * 1000, ours[name] / theirs[name]
-        cells += [
-            f"{milliseconds:.{0 if milliseconds >= 10 else 1}f}",
-            f"{times:.{0 if times >= 10 else 2}f}",
-        ]
+        cells += [f"{seconds * 1000:,.{0 if seconds >= 0.01 else 1}f}" for seconds in (ours[name], theirs[name])]
     return [*cells, f"{ours['disk_bytes'] / ours['size']:,.0f}", f"{ours['memory_bytes'] / 1e6:,.0f}"]

@@ -34,6 +34,16 @@ def test_of_equal_unfinished_runs_the_newest_is_resumed(tmp_path: Path) -> None:
     assert found == (newest, None)
 
 
+def test_an_unfinished_run_of_another_protocol_is_not_in_the_way(tmp_path: Path) -> None:
+    plan = plan_of(stored(tmp_path).run)
+    system_folder = tmp_path / "unfinished" / "tiny" / "plain"
+    start(system_folder, plan)
+    track = plan.inputs.track.model_copy(update={"protocol": "another"})
+    asked = plan.inputs.model_copy(update={"track": track})
+    found = find_run_folder(system_folder, asked, replayed=False, retry_errors=False, progress=Progress())
+    assert found == (None, None)
+
+
 def test_two_runs_with_the_same_id_are_found(tmp_path: Path) -> None:
     run = stored(tmp_path)
     results = tmp_path / "results"

@@ -253,9 +253,16 @@ def test_a_run_with_other_inputs_is_not_resumed_and_the_difference_is_named(tmp_
     with pytest.raises(BadInput, match=r"Different: track\.limits, submission_digest"):
         run_system(changed, benchmark_session(), options(tmp_path, limits=Limits(ask_seconds=1)))
     assert {path: path.read_bytes() for path in unfinished.rglob("*") if path.is_file()} == before
-    run = run_system(changed, benchmark_session(), options(tmp_path, fresh=True))
-    assert run.path != unfinished
-    assert unfinished.exists()
+    for asked in (options(tmp_path, retry_errors=True), options(tmp_path, fresh=True)):
+        run = run_system(changed, benchmark_session(), asked)
+        assert run.path != unfinished and unfinished.exists(), "the command that the error of a stopped run names works"
+
+
+def test_retrying_errors_does_not_hide_that_the_track_changed(tmp_path: Path) -> None:
+    interrupted(tmp_path, plain_adapter(tmp_path))
+    asked = options(tmp_path, limits=Limits(ask_seconds=1), retry_errors=True)
+    with pytest.raises(BadInput, match=r"Different: track\.limits\."):
+        run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), asked)
 
 
 def test_errors_are_tried_again_only_on_request_and_both_attempts_stay(tmp_path: Path) -> None:

@@ -87,6 +87,12 @@ def test_what_a_buyer_fears_is_answered_from_the_probes_with_the_caveat_of_the_c
         assert re.search(f"After a delete, is the text still found\\? {answer}", found[f"systems/{slug}/"])
 
 
+def test_a_run_with_many_failed_calls_does_not_say_what_a_buyer_fears(tmp_path: Path) -> None:
+    make_run(tmp_path / "results", Made("one", "One", 1.0, errors=9), FakeBenchmark())
+    found = words_of(pages(tmp_path / "results", told=risky(FakeBenchmark()))["systems/one/"])
+    assert "After a delete, is the text still found?" not in found and "deletes what" not in found.lower()
+
+
 def test_a_category_that_a_protocol_tests_otherwise_answers_another_question(tmp_path: Path) -> None:
     benchmark = FakeBenchmark()
     (first, *_rest), (protocol, *others) = benchmark.info.categories, benchmark.info.protocols

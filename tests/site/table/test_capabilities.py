@@ -90,6 +90,12 @@ def test_of_several_runs_the_one_with_the_most_items_answers(tmp_path: Path) -> 
     assert cell(site, "Delete by id").said == "6 of 10"
 
 
+def test_a_run_with_many_failed_calls_answers_nothing(tmp_path: Path) -> None:
+    make_run(tmp_path, "acme", {"forget": 10}, track=LIFECYCLE, errors=5)
+    store(tmp_path, make_conformance())
+    assert cell(read_site(tmp_path), "Delete by id") == AbleCell(Able.UNTESTED)
+
+
 def test_every_category_of_a_capability_counts(tmp_path: Path) -> None:
     plans = tuple(
         CategoryPlan(name=name, weight=1 / 3, items=5, grader="judged@1")

@@ -12,6 +12,9 @@ from memeval.records.journal import Plan
 from memeval.records.run import Inputs
 from memeval.records.track import differing_parts
 
+OF_A_SYSTEM = frozenset({"submission_digest", "environment_digest"})
+"""Inputs that change with the files of a system."""
+
 
 def finished_runs(system_folder: Path, inputs: Inputs) -> list[RunFolder]:
     """Return the finished runs with the same inputs, oldest first."""
@@ -35,13 +38,14 @@ def find_run_folder(
 
     ``replayed``: whether all model calls come from a record; such a run never reuses the run that it repeats. Returns
     the folder of the finished run to reuse or the unfinished run to resume, ``None`` to start a new run; and the
-    finished run whose failed items are retried, if any. Raises ``BadInput`` if an unfinished run was started with other
-    inputs.
+    finished run whose failed items are retried, if any. Raises ``BadInput`` if an unfinished run of this protocol and
+    tier was started with other inputs, unless errors are retried and only the files of the system changed.
     """
     plans = {
         folder: plan
         for folder, plan in unfinished_runs(system_folder).items()
         if plan.answers_from is None and plan.imported is None and plan.replayed is replayed
+        if (plan.inputs.track.protocol, plan.inputs.track.tier) == (inputs.track.protocol, inputs.track.tier)
     }
     same = [folder for folder, plan in plans.items() if plan.inputs.fingerprint == inputs.fingerprint]
     if same:
@@ -56,9 +60,12 @@ def find_run_folder(
         return finished[-1].path, None
     if plans:
         folder, plan = list(plans.items())[-1]
-        parts = ", ".join(differing(plan.inputs, inputs))
+        parts = differing(plan.inputs, inputs)
+        if retry_errors and OF_A_SYSTEM.issuperset(parts):
+            progress.note(f"{folder}: this unfinished run is of the system before its files changed. A new run starts.")
+            return None, None
         raise BadInput(
-            f"an unfinished run was started with other inputs. Different: {parts}.",
+            f"an unfinished run was started with other inputs. Different: {', '.join(parts)}.",
             where=folder,
             remedy="Restore the inputs to resume it, or start a new run with --fresh.",
         )

@@ -131,7 +131,7 @@ class _Check:
                 self._step(StepName.CONFORMANCE, lambda: self._conform(source))
                 failed = (each.name for each in self.conformance if each.outcome is CheckOutcome.FAILED)
                 if FIRST_CHECK in failed:  # each question could run until its time limit
-                    reason = f"Skipped: fix {FIRST_CHECK} first. The system finds nothing that it ingested."
+                    reason = f"Skipped: fix {FIRST_CHECK} first."
                     later = later[-1:]
                 else:
                     self._step(StepName.SMOKE, lambda: self._smoke(source))

@@ -155,14 +155,14 @@ class Probe:
 def probes_of(site: SiteModel, standings: Iterable[tuple[BoardTable, BoardRow]]) -> list[Probe]:
     """Return the answers to the questions of buyers that benchmarks name, those about deletion first.
 
-    Of tracks that answer one question, the one with the most items counts.
+    Of tracks that answer one question, the one with the most items counts; a run with many failed calls answers none.
     """
     found: dict[str, Probe] = {}
     order: list[str] = []
     for table, row in standings:
         benchmark = site.benchmark_of(table.track)
         info = benchmark.info
-        if info is None or not row.run.coverage.full:
+        if info is None or not row.run.coverage.full or row.standing is RankStatus.OVER_ERROR_GATE:
             continue
         scores = {each.name: each for each in row.run.scores.categories}
         special = {protocol.name: protocol.categories for protocol in info.protocols}

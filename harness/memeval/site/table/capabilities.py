@@ -73,6 +73,10 @@ class AbleRow(SystemRow):
     """By the title of the capability, the same for all rows."""
 
 
+NO_ANSWER = (RankStatus.INVALIDATED, RankStatus.SUPERSEDED, RankStatus.OVER_ERROR_GATE)
+"""Runs that do not say what a system can do. With many failed calls, most of what did not pass was not looked at."""
+
+
 @cache
 def capabilities() -> tuple[Capability, ...]:
     return read_toml(FILE).record(CapabilityFile, {}).capabilities
@@ -195,7 +199,7 @@ def _run(site: SiteModel, slug: str, asked: Capability) -> tuple[str, int, int, 
     best = "", 0, 0, ""
     for row in site.board.runs:
         run = row.run
-        counts = run.coverage.full and row.standing not in (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)
+        counts = run.coverage.full and row.standing not in NO_ANSWER
         wanted = counts and run.system.slug == slug and run.system.kind is not SystemKind.CONTROL
         if wanted and (run.track.benchmark, run.track.protocol) == (asked.benchmark, asked.protocol):
             scores = [each for each in run.scores.categories if each.name in asked.categories]
