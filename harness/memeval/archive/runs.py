@@ -159,18 +159,16 @@ def find_run(results: Path, named: str) -> RunFolder:
     found = [folder for folder in every if folder.path.name == named]
     if len(found) > 1:
         raise BadInput(f"run {named} is in several folders of {results}.", remedy="Name the folder.")
-    started = (path / "journal", *listed(results, "*/*/*/journal"))
-    if not found and (
-        unfinished := [each.parent for each in started if each.parent.name == path.name and each.is_dir()]
-    ):
-        raise BadInput(
-            "this run is not finished, and its answers are not graded yet.",
-            where=unfinished[0],
-            remedy="Run its command again to resume it, or delete the folder.",
-        )
-    if not found:
-        raise BadInput(
-            f"no finished run {named}: no such folder, and no run under {results} has this id.",
-            remedy="Check the name, or pass --results with the folder of your runs.",
-        )
-    return found[0]
+    if found:
+        return found[0]
+    for journal in (path / "journal", *listed(results, "*/*/*/journal")):
+        if journal.parent.name == path.name and journal.is_dir():
+            raise BadInput(
+                "this run is not finished, and its answers are not graded yet.",
+                where=journal.parent,
+                remedy="Run its command again to resume it, or delete the folder.",
+            )
+    raise BadInput(
+        f"no finished run {named}: no such folder, and no run under {results} has this id.",
+        remedy="Check the name, or pass --results with the folder of your runs.",
+    )
