@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from tests.browser.conftest import WIDE, Visit
 from tests.browser.test_site import BOARD, board, overview, shown
@@ -80,6 +80,25 @@ def test_each_task_of_a_newcomer_takes_three_clicks_or_fewer(wide: Visit, size: 
         for click in clicks:
             page.locator("a:visible, summary:visible").filter(has_text=re.compile(rf"^\s*{click}")).first.click()
         expect(page.locator("main").get_by_text(words).locator("visible=true").first, task).to_be_in_viewport()
+
+
+def test_a_page_whose_scripts_arrive_late_does_not_move_what_somebody_reads(wide: Visit, site: Built) -> None:
+    wide.resize({"width": 1440, "height": 400})
+    held: list[Route] = []
+    wide.page.route("**/boards.js", lambda route: held.append(route))
+    try:
+        page = wide.go(f"{BOARD}?sort={site.runs[0].run.track_id}:composite:ascending")
+        fold = page.locator("summary", has_text="Your weights")
+        fold.evaluate("fold => fold.scrollIntoView({ block: 'end' })")  # at the foot of the window
+        fold.click()
+        expect(page.get_by_text("Unofficial.")).to_be_in_viewport()
+        for route in held:
+            route.continue_()
+        expect(page.locator("html[data-awake]")).to_be_attached()
+        expect(page.get_by_text("Unofficial.")).to_be_in_viewport()
+    finally:
+        wide.page.unroute("**/boards.js")
+    assert held
 
 
 def test_what_follows_the_board_and_what_a_notebook_reads_are_files_of_the_site(wide: Visit, site: Built) -> None:

@@ -18,7 +18,6 @@ export function weights(page) {
     if (panel.dataset.weights === name || location.hash === `#${panel.id}`) {
       if (panel.closest("[hidden]")) page.querySelector(`[data-tab="${CSS.escape(panel.dataset.weights)}"]`)?.click();
       panel.open = true;
-      panel.scrollIntoView({ block: "center" });
     }
   }
   if (asked !== null && !panels.some((panel) => panel.dataset.weights === name)) {
@@ -26,10 +25,12 @@ export function weights(page) {
   }
 }
 
+/** What opens at the foot of the window is brought into sight. */
 function fill(panel) {
   const name = panel.dataset.weights;
   return load(`weights/${name}.json`).then((data) => new Panel(panel, name, data))
-    .catch((error) => put(panel, make("p", { role: "alert" }, `Cannot show the weights: ${error.message}`)));
+    .catch((error) => put(panel, make("p", { role: "alert" }, `Cannot show the weights: ${error.message}`)))
+    .then(() => panel.scrollIntoView({ block: "nearest" }));
 }
 
 /** Whole numbers from 0 to 100, one for each part and not all 0; null for anything else. */
