@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,8 @@ class MemPalace:
 
 
 def wing_of(bank: str) -> str:
-    """Return the name of a bank's wing; names of wings have no characters but letters, digits and a few signs."""
-    return f"bank-{bank.encode().hex()}"
+    """Return the name of a bank's wing. MemPalace takes short names of letters, digits and a few signs."""
+    return f"bank-{sha256(bank.encode()).hexdigest()[:32]}"
 
 
 def file(wing: str, room: str, text: str, name: str | None) -> None:
