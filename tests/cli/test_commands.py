@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -213,6 +214,14 @@ def test_a_results_folder_that_is_read_only_is_named(call: Call) -> None:
     assert (code, out) == (ExitCode.BAD_INPUT, "") and "cannot be written" in err and "--results" in err
 
 
+def test_the_most_frequent_error_is_named_not_the_first(call: Call, tmp_path: Path) -> None:
+    counted = "global asked; asked = globals().get('asked', 0) + 1"
+    raised = f"{counted}; raise (KeyError('first') if asked == 1 else ValueError(f'{{asked}} usual'))"
+    code, _, err = call("run", str(plain_adapter(tmp_path, on_query=raised)), *SMALL)
+    assert code == ExitCode.CHECK_FAILED
+    assert re.search(r"12 of 12 items failed \(11 of them: .*ValueError: \d+ usual", err) and "(each" not in err
+
+
 def test_a_run_written_by_a_later_memeval_is_named_and_left_alone(call: Call, tmp_path: Path) -> None:
     run = ran(call, tmp_path, "no-memory")
     head = run.path / "run.json"
@@ -229,7 +238,7 @@ def test_a_system_that_fails_every_item_exits_1_and_a_control_does_not(call: Cal
     adapter = str(plain_adapter(tmp_path, on_query="raise ValueError('no')"))
     code, out, err = call("run", adapter, *SMALL)
     assert code == ExitCode.CHECK_FAILED and "not ranked: 12 of 12 items failed; composite 0.0" in err
-    assert "12 of 12 items failed (first: " in err
+    assert "12 of 12 items failed (each: " in err
     assert "A run with more than 2 % errors is not ranked. Fix the system and run again." in err
     assert "raised ValueError: no" in err
     assert out.startswith("results/beliefs/plain/")

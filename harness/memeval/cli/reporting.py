@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memeval.cli.shared import counted, dollars, percent, visible
 
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
     from memeval.evaluation.run.estimate import Estimate
+    from memeval.records.grade import GradeState
     from memeval.records.run import Run
     from memeval.records.scores import Composite
 
@@ -27,24 +29,38 @@ def is_over_gate(run: Run) -> bool:
 
 
 def failed_items(folder: RunFolder, *, quoted: bool = True) -> str:
-    """Return how many items of a run failed, and the first error if it is to be quoted."""
+    """Return how many items of a run failed, and the most frequent error if it is to be quoted."""
     tally = folder.run.scores.overall
-    first = f" (first: {first_error(folder)})" if quoted else ""
-    return f"{tally.errors} of {tally.planned} items failed{first}"
+    failed = f"{tally.errors} of {tally.planned} items failed"
+    if not quoted or (usual := usual_error(folder)) is None:
+        return failed
+    return f"{failed} ({'each' if usual.times == tally.errors else f'{usual.times} of them'}: {usual.message})"
 
 
-def first_error(folder: RunFolder) -> str:
-    """Return the error of the first failed item, shortened to one line."""
+class UsualError(NamedTuple):
+    """The most frequent error of a run."""
+
+    state: GradeState
+    message: str
+    """That of its first item, shortened to one line."""
+    times: int
+
+
+def usual_error(folder: RunFolder) -> UsualError | None:
+    """Return the most frequent error of a run; ``None`` without errors. Numbers in it make no difference."""
     from memeval.records.grade import GradeState
 
-    grade = next((row for row in folder.grades() if row.state.is_error), None)
-    if grade is None:
-        return "unknown"
-    reason = grade.reason
-    if grade.state not in (GradeState.JUDGE_ERROR, GradeState.UNPARSED):
-        rows = [row.error for row in folder.responses() if row.item_id == grade.item_id and row.outcome.is_error]
-        reason = rows[-1] if rows else reason
-    return shortened(visible(" ".join((reason or grade.state).split())))
+    raised = {row.item_id: row.error for row in folder.responses() if row.outcome.is_error}
+    found: dict[tuple[GradeState, str], list[str]] = {}
+    for grade in folder.grades():
+        if grade.state.is_error:
+            by_judge = grade.state in (GradeState.JUDGE_ERROR, GradeState.UNPARSED)
+            reason = (None if by_judge else raised.get(grade.item_id)) or grade.reason or grade.state
+            found.setdefault((grade.state, re.sub(r"\d+", "0", reason)), []).append(reason)
+    if not found:
+        return None
+    (state, _), messages = max(found.items(), key=lambda item: len(item[1]))
+    return UsualError(state, shortened(visible(" ".join(messages[0].split()))), len(messages))
 
 
 def shortened(error: str) -> str:
@@ -57,11 +73,11 @@ def shortened(error: str) -> str:
 
 
 def remedy_for(folder: RunFolder) -> str:
-    """Return the remedy for the first failed item, which :func:`failed_items` names."""
+    """Return the remedy for the most frequent error, which :func:`failed_items` names."""
     from memeval.records.grade import GradeState
 
-    grade = next((row for row in folder.grades() if row.state.is_error), None)
-    if grade is None:
+    usual = usual_error(folder)
+    if usual is None:
         return ""
     remedies = {
         GradeState.JUDGE_ERROR: "Check the judge's endpoint, then run the same command with --retry-errors.",
@@ -71,7 +87,7 @@ def remedy_for(folder: RunFolder) -> str:
         GradeState.UNPARSED: "Choose a judge that can read the answers: --judge openai:MODEL.",
         GradeState.ADAPTER_ERROR: "Fix the system and run again.",
     }
-    return remedies[grade.state]
+    return remedies[usual.state]
 
 
 def report(folder: RunFolder) -> None:
