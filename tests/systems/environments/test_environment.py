@@ -178,6 +178,18 @@ def test_dependencies_without_a_lock_are_refused(tmp_path: Path) -> None:
         environment_for(wanted, None, cache=tmp_path, note=pytest.fail)
 
 
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements.in"])
+def test_packages_of_a_python_adapter_without_a_lock_are_refused(tmp_path: Path, name: str) -> None:
+    wanted = submission(tmp_path / "submission")
+    asked = wanted / name
+    asked.write_text("# only a remark\n\n", "utf-8")
+    assert environment_for(wanted, wanted / "adapter.py", cache=tmp_path, note=pytest.fail) is None
+    asked.write_text("# packages\niniconfig\n", "utf-8")
+    with pytest.raises(BadInput, match=rf"no requirements\.lock beside it\..*--universal {name} -o requirements\.lock"):
+        environment_for(wanted, wanted / "adapter.py", cache=tmp_path, note=pytest.fail)
+    assert environment_for(wanted, None, cache=tmp_path, note=pytest.fail) is None  # another program's own affair
+
+
 def test_a_cache_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     wanted = submission(tmp_path / "submission", requirements_lock="")
     (tmp_path / "file").write_text("", "utf-8")

@@ -41,6 +41,9 @@ MARKER = "environment.json"
 
 LOCK_BYTES = 5_000_000
 
+UNLOCKED = ("requirements.in", "requirements.txt")
+"""Files that ask for Python packages, and of which none is installed without a lock."""
+
 
 class BuiltEnvironment(Stored):
     digest: Digest
@@ -106,7 +109,21 @@ def _python(folder: Path | None, entry: Path | None, home: Path, note: Callable[
         if script is not None:
             check_covered(script, pins, lock)
         return Python(pins, lock, locked=True)
+    if folder is not None and entry is not None and script is None:
+        _check_no_unlocked(folder)
     return None if script is None else resolve(script, home / "resolved", note)
+
+
+def _check_no_unlocked(folder: Path) -> None:
+    """Raise ``BadInput`` if a file without a lock beside it asks for packages."""
+    for name in UNLOCKED:
+        lines = (line.partition("#")[0].strip() for line in (_read(folder / name) or "").splitlines())
+        if any(lines):
+            raise BadInput(
+                f"asks for packages, but there is no {REQUIREMENTS} beside it.",
+                where=folder / name,
+                remedy=f"Make it with 'uv pip compile --generate-hashes --universal {name} -o {REQUIREMENTS}'.",
+            )
 
 
 def _node(folder: Path) -> Node | None:
