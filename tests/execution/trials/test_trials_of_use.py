@@ -165,15 +165,16 @@ def test_growth_ends_when_the_time_is_over_and_says_where(staged: Callable[..., 
     assert seen.points[-1].size < 10**9
 
 
+@pytest.mark.parametrize("interrupts", [1, 3])
 def test_an_interrupt_during_load_ends_the_processes_and_is_raised(
-    staged: Callable[..., Stage], monkeypatch: pytest.MonkeyPatch
+    staged: Callable[..., Stage], monkeypatch: pytest.MonkeyPatch, interrupts: int
 ) -> None:
     stage = staged("sqlite-full")
     joined = threading.Thread.join
     calls = itertools.count()
 
     def interrupted(thread: threading.Thread, timeout: float | None = None) -> None:
-        if thread.name.startswith("memeval-user") and next(calls) == 0:
+        if thread.name.startswith("memeval-user") and next(calls) < interrupts:
             raise KeyboardInterrupt
         joined(thread, timeout)
 

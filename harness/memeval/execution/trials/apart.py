@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 
 from memeval.execution.trials.memory import (
@@ -188,8 +188,9 @@ def _serve(servers: Sequence[_Server], texts: Sequence[_Text], tally: _Tally) ->
     except BaseException:  # an interrupted run: only one thread at a time may wait for a process
         for server in servers:
             server.memory.system.kill()
-        for thread in threads:
-            thread.join()
+        while alive := [thread for thread in threads if thread.is_alive()]:
+            with suppress(KeyboardInterrupt):  # a second one: the threads end at once, for their processes are gone
+                alive[0].join()
         raise
 
 
