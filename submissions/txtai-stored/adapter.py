@@ -50,8 +50,12 @@ class Txtai:
         return [{**item(row), "score": round(float(row["score"]), DIGITS)} for row in found]
 
     def forget(self, ids: list[str]) -> int:
-        """Delete rows by their ids."""
-        gone = self.index.delete(ids) if self.index.count() else []
+        """Delete rows by their ids, or by the part before a colon."""
+        if not ids or not self.index.count():
+            return 0
+        rows = self.index.search("select id from txtai", limit=self.index.count())
+        there = [row["id"] for row in rows if row["id"] in ids or row["id"].partition(":")[0] in ids]
+        gone = self.index.delete(there)
         self.index.save(str(INDEX))
         return len(gone)
 
