@@ -219,7 +219,7 @@ def test_the_most_frequent_error_is_named_not_the_first(call: Call, tmp_path: Pa
     raised = f"{counted}; raise (KeyError('first') if asked == 1 else ValueError(f'{{asked}} usual'))"
     code, _, err = call("run", str(plain_adapter(tmp_path, on_query=raised)), *SMALL)
     assert code == ExitCode.CHECK_FAILED
-    assert re.search(r"12 of 12 items failed \(11 of them: .*ValueError: \d+ usual", err) and "(each" not in err
+    assert re.search(r"12 of 12 items failed \(11: .*ValueError: \d+ usual", err) and "(all" not in err
 
 
 def test_a_run_written_by_a_later_memeval_is_named_and_left_alone(call: Call, tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_a_system_that_fails_every_item_exits_1_and_a_control_does_not(call: Cal
     adapter = str(plain_adapter(tmp_path, on_query="raise ValueError('no')"))
     code, out, err = call("run", adapter, *SMALL)
     assert code == ExitCode.CHECK_FAILED and "not ranked: 12 of 12 items failed; composite 0.0" in err
-    assert "12 of 12 items failed (each: " in err
+    assert "12 of 12 items failed (all: " in err
     assert "A run with more than 2 % errors is not ranked. Fix the system and run again." in err
     assert "raised ValueError: no" in err
     assert out.startswith("results/beliefs/plain/")

@@ -12,7 +12,7 @@ import pytest
 
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks.base import Benchmark
-from memeval.cli.reporting import LONGEST_ERROR, UsualError, remedy_for, shortened, usual_error
+from memeval.cli.reporting import LONGEST_ERROR, MostFrequentError, most_frequent_error, remedy_for, shortened
 from memeval.execution.readers import NATIVE
 from memeval.records.benchmark import ProtocolInfo
 from memeval.records.errors import ExitCode
@@ -182,7 +182,7 @@ class GradedRun:
 def test_the_remedy_belongs_to_the_error_that_is_named() -> None:
     states = (GradeState.EMPTY, GradeState.ADAPTER_ERROR, GradeState.UNPARSED, GradeState.UNPARSED)
     folder = cast("RunFolder", GradedRun(states))
-    assert usual_error(folder) == UsualError(GradeState.UNPARSED, "unparsed 2", times=2)
+    assert most_frequent_error(folder) == MostFrequentError(GradeState.UNPARSED, "unparsed 2", times=2)
     assert remedy_for(folder) == "Choose a judge that can read the answers: --judge openai:MODEL."
     assert remedy_for(cast("RunFolder", GradedRun((GradeState.EMPTY,)))) == ""
 

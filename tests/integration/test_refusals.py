@@ -63,7 +63,7 @@ def test_a_run_above_the_error_gate_is_not_ranked_and_retry_errors_mends_it(tmp_
         said = run(tmp_path, server, *words)
         assert said.code == ExitCode.CHECK_FAILED, said.err
         assert "not ranked: " in said.err
-        assert "of 23 items failed (each: The judge gave no reply: The endpoint" in said.err
+        assert "of 23 items failed (all: The judge gave no reply: The endpoint" in said.err
         assert "composite 0.0 [0.0" in said.err
         assert "Check the judge's endpoint, then run the same command with --retry-errors." in said.err
         assert memeval("reproduce", "results", where=tmp_path).code == ExitCode.DONE

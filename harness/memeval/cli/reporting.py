@@ -32,22 +32,23 @@ def failed_items(folder: RunFolder, *, quoted: bool = True) -> str:
     """Return how many items of a run failed, and the most frequent error if it is to be quoted."""
     tally = folder.run.scores.overall
     failed = f"{tally.errors} of {tally.planned} items failed"
-    if not quoted or (usual := usual_error(folder)) is None:
+    if not quoted or (usual := most_frequent_error(folder)) is None:
         return failed
-    return f"{failed} ({'each' if usual.times == tally.errors else f'{usual.times} of them'}: {usual.message})"
+    share = "" if tally.errors == 1 else f"{'all' if usual.times == tally.errors else usual.times}: "
+    return f"{failed} ({share}{usual.message})"
 
 
-class UsualError(NamedTuple):
+class MostFrequentError(NamedTuple):
     """The most frequent error of a run."""
 
     state: GradeState
     message: str
-    """That of its first item, shortened to one line."""
+    """The message of the first item with this error, shortened to one line."""
     times: int
 
 
-def usual_error(folder: RunFolder) -> UsualError | None:
-    """Return the most frequent error of a run; ``None`` without errors. Numbers in it make no difference."""
+def most_frequent_error(folder: RunFolder) -> MostFrequentError | None:
+    """Return the most frequent error of a run; ``None`` without errors. Errors that differ in digits alone are one."""
     from memeval.records.grade import GradeState
 
     raised = {row.item_id: row.error for row in folder.responses() if row.outcome.is_error}
@@ -60,7 +61,7 @@ def usual_error(folder: RunFolder) -> UsualError | None:
     if not found:
         return None
     (state, _), messages = max(found.items(), key=lambda item: len(item[1]))
-    return UsualError(state, shortened(visible(" ".join(messages[0].split()))), len(messages))
+    return MostFrequentError(state, shortened(visible(" ".join(messages[0].split()))), len(messages))
 
 
 def shortened(error: str) -> str:
@@ -76,7 +77,7 @@ def remedy_for(folder: RunFolder) -> str:
     """Return the remedy for the most frequent error, which :func:`failed_items` names."""
     from memeval.records.grade import GradeState
 
-    usual = usual_error(folder)
+    usual = most_frequent_error(folder)
     if usual is None:
         return ""
     remedies = {

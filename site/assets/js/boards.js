@@ -42,7 +42,7 @@ export function boards(page) {
   });
   if (asked && asked !== tables[0]?.id) refused.push(told("table", asked));
   tools(page, form, tables, hasAll, { refused, parts, clear, show });
-  if (!scrollY) page.querySelector("th[aria-sort]")?.scrollIntoView({ block: "nearest", inline: "nearest" }); // else somebody reads already
+  if (!scrollY) page.querySelector("th[aria-sort]")?.scrollIntoView({ block: "nearest", inline: "nearest" }); // a scrolled page is being read
 
   function named(part) {
     const asked = query().getAll(part);

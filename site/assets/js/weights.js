@@ -25,7 +25,7 @@ export function weights(page) {
   }
 }
 
-/** What opens at the foot of the window is brought into sight. */
+/** Loads the weights, and scrolls until the panel can be seen. */
 function fill(panel) {
   const name = panel.dataset.weights;
   return load(`weights/${name}.json`).then((data) => new Panel(panel, name, data))

@@ -42,7 +42,7 @@ MARKER = "environment.json"
 LOCK_BYTES = 5_000_000
 
 UNLOCKED = ("requirements.in", "requirements.txt")
-"""Files that ask for Python packages, and of which none is installed without a lock."""
+"""Files that list Python packages. Packages are installed from a lock file only."""
 
 
 class BuiltEnvironment(Stored):
@@ -81,7 +81,7 @@ def environment_for(
         The environment; ``None`` if the submission needs no packages.
 
     Raises:
-        BadInput: a lock is invalid, or a package cannot be installed; with file, line and remedy.
+        BadInput: a lock is invalid or missing, or a package cannot be installed; with file, line and remedy.
     """
     home = cache or cache_home()
     try:
@@ -115,14 +115,14 @@ def _python(folder: Path | None, entry: Path | None, home: Path, note: Callable[
 
 
 def _check_no_unlocked(folder: Path) -> None:
-    """Raise ``BadInput`` if a file without a lock beside it asks for packages."""
+    """Raise ``BadInput`` if a file lists packages; for a folder without a lock."""
     for name in UNLOCKED:
         lines = (line.partition("#")[0].strip() for line in (_read(folder / name) or "").splitlines())
         if any(lines):
             raise BadInput(
-                f"asks for packages, but there is no {REQUIREMENTS} beside it.",
+                f"lists packages, but there is no {REQUIREMENTS} beside it.",
                 where=folder / name,
-                remedy=f"Make it with 'uv pip compile --generate-hashes --universal {name} -o {REQUIREMENTS}'.",
+                remedy=f"Make the lock with 'uv pip compile --generate-hashes --universal {name} -o {REQUIREMENTS}'.",
             )
 
 
