@@ -185,8 +185,12 @@ def test_packages_of_a_python_adapter_without_a_lock_are_refused(tmp_path: Path,
     asked.write_text("# only a remark\n\n", "utf-8")
     assert environment_for(wanted, wanted / "adapter.py", cache=tmp_path, note=pytest.fail) is None
     asked.write_text("# packages\niniconfig\n", "utf-8")
-    with pytest.raises(BadInput, match=rf"no requirements\.lock beside it\..*--universal {name} -o requirements\.lock"):
-        environment_for(wanted, wanted / "adapter.py", cache=tmp_path, note=pytest.fail)
+    for lock in (None, "", "# only a remark\n"):
+        if lock is not None:
+            (wanted / "requirements.lock").write_text(lock, "utf-8")
+        with pytest.raises(BadInput, match=rf"missing or pins none\..*--universal {name} -o requirements\.lock"):
+            environment_for(wanted, wanted / "adapter.py", cache=tmp_path, note=pytest.fail)
+    (wanted / "requirements.lock").unlink()
     assert environment_for(wanted, None, cache=tmp_path, note=pytest.fail) is None  # another program's own affair
 
 

@@ -104,23 +104,24 @@ def _python(folder: Path | None, entry: Path | None, home: Path, note: Callable[
             remedy="Run memeval with one of these versions.",
         )
     lock = None if folder is None else folder / REQUIREMENTS
-    if lock is not None and (text := _read(lock)) is not None:
-        pins = read_pins(text, lock)
+    text = None if lock is None else _read(lock)
+    pins = None if lock is None or text is None else read_pins(text, lock)
+    if folder is not None and entry is not None and script is None and not pins:
+        _check_no_unlocked(folder)
+    if lock is not None and pins is not None:
         if script is not None:
             check_covered(script, pins, lock)
         return Python(pins, lock, locked=True)
-    if folder is not None and entry is not None and script is None:
-        _check_no_unlocked(folder)
     return None if script is None else resolve(script, home / "resolved", note)
 
 
 def _check_no_unlocked(folder: Path) -> None:
-    """Raise ``BadInput`` if a file lists packages; for a folder without a lock."""
+    """Raise ``BadInput`` if a file lists packages; for a folder whose lock is missing or pins none."""
     for name in UNLOCKED:
         lines = (line.partition("#")[0].strip() for line in (_read(folder / name) or "").splitlines())
         if any(lines):
             raise BadInput(
-                f"lists packages, but there is no {REQUIREMENTS} beside it.",
+                f"lists packages, but {REQUIREMENTS} is missing or pins none.",
                 where=folder / name,
                 remedy=f"Make the lock with 'uv pip compile --generate-hashes --universal {name} -o {REQUIREMENTS}'.",
             )
