@@ -172,7 +172,7 @@ def _scores_set(site: SiteModel, citation: Citation, scores: bytes, date: str) -
             "dataBiases": ["Most benchmarks are in English, and most histories are synthetic."],
             "dataLimitations": [
                 "Scores of different tracks cannot be compared.",
-                "Systems with overlapping ranks cannot be told apart.",
+                "Systems with overlapping ranks may not differ significantly.",
                 "Answers that a vendor made on its own machine are the vendor's word.",
             ],
             "dataUseCases": ["Comparing memory systems on one track.", "Not for training."],
