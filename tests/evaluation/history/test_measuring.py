@@ -137,7 +137,9 @@ def test_a_changed_adapter_is_refused_for_a_step_could_be_its_own(index: Index, 
     assert call(*COMMAND, "--versions", "2.1").code == 0
     adapter = tmp_path / "submissions/keeper/adapter.py"
     adapter.write_text(adapter.read_text() + "\n# changed\n")
-    assert call(*COMMAND, "--versions", "2.1", "--fresh").fails("adapter.py is not what measured keepsake 2.1")
+    for versions in (("2.1", "--fresh"), ("2.0",), ("2.0,2.1",)):
+        assert call(*COMMAND, "--versions", *versions).fails("adapter.py is not what measured keepsake 2.1")
+    assert [each.version for each in stored(tmp_path).versions] == ["2.1"]
 
 
 def test_the_declaration_of_old_versions_is_in_no_digest_and_out_of_sight(tmp_path: Path) -> None:

@@ -192,26 +192,35 @@ class _Version:
     def _stored(self) -> tuple[Path, ProductVersion] | None:
         """Return the files of the version as they were stored with its lock; ``None`` before they are stored.
 
-        Raises ``BadInput`` if the adapter changed since.
+        Raises ``BadInput`` if the adapter changed since this or another version was measured.
         """
         past, release, known = self.measurement.past, self.release, self.known
+        self._refuse_another_adapter()
         sources = stored_sources(self.measurement.folder_of(release.version))
         if not sources or known is None or known.lock is None:
             return None
+        if self._changed(sources[0]) is not None:
+            shutil.rmtree(self.measurement.folder_of(release.version))  # it has no run yet
+            return None
         lock = next(sources[0] / name for name in LOCKS if (sources[0] / name).is_file()).read_text("utf-8")
-        stated = product_version(past, self.measurement.releases, release, lock, known.substituted)
-        if (changed := self._changed(sources[0])) is None:
-            return sources[0], stated
-        if any(each.run_id for each in known.runs):
-            raise BadInput(
-                f"{changed} is not what measured {past.package} {release.version}: a step between versions could be "
-                "the adapter's.",
-                where=sources[0],
-                remedy=f"Restore it, or move {self.measurement.results / 'history' / self.measurement.slug} away and "
-                "measure all versions again.",
-            )
-        shutil.rmtree(self.measurement.folder_of(release.version))  # it has no run yet
-        return None
+        return sources[0], product_version(past, self.measurement.releases, release, lock, known.substituted)
+
+    def _refuse_another_adapter(self) -> None:
+        """Raise ``BadInput`` if a version with runs was measured by an adapter that is not that of today."""
+        measurement = self.measurement
+        history = history_of_system(measurement.results, measurement.slug)
+        versions = history.versions if history else ()
+        measured = {each.version for each in versions if any(run.run_id for run in each.runs)}
+        for release in measurement.releases.every:
+            sources = stored_sources(measurement.folder_of(release.version)) if release.version in measured else ()
+            if sources and (changed := replace(self, release=release)._changed(sources[0])) is not None:
+                raise BadInput(
+                    f"{changed} is not what measured {measurement.past.package} {release.version}: a step between "
+                    "versions could be the adapter's.",
+                    where=sources[0],
+                    remedy=f"Restore it, or move {measurement.results / 'history' / measurement.slug} away and "
+                    "measure all versions again.",
+                )
 
     def _changed(self, stored: Path) -> str | None:
         """Return the first file of code that is not the stored one; ``None`` if the adapter is that of today."""
