@@ -167,7 +167,7 @@ def settled(options: RunOptions, benchmark_session: BenchmarkSession) -> tuple[R
 
 
 def _require_isolation(setting: _Setting) -> None:
-    """Raise ``BadInput`` if a system recalls texts of other scenarios, as far as a probe of at most 30 seconds shows."""
+    """Raise ``BadInput`` if a system recalls texts of other scenarios, as a short probe shows."""
     options = setting.options
     if not options.skip_conformance and setting.source.kind is not SystemKind.CONTROL and options.models.replay is None:
         from memeval.evaluation.run.conforming import require_isolation
