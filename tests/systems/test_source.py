@@ -12,10 +12,11 @@ from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.run import SystemKind, View
 from memeval.records.submission import AdapterKind, Submission
 from memeval.systems.controls import CONTROLS
-from memeval.systems.launching import DRIVERS
+from memeval.systems.launching import DRIVERS, DRIVERS_FOLDER
 from memeval.systems.manifest import examined_manifest
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.process import SystemProcess
+from memeval.systems.rules import TOOL_CALLS
 from memeval.systems.source import SystemSource, examined_folder, find_system, folder_source, start_system
 from tests.systems.helpers import PATIENT, adapter, write
 
@@ -252,7 +253,8 @@ def test_every_kind_of_submission_can_be_launched(folder: Path, kind: str) -> No
         ("http", 'command = ["x"]\nendpoint = "https://a.example"', 6, "are given"),
         ("http", 'endpoint = "http://a.example"', 5, "not an https URL"),
         ("http", 'endpoint = "https://a.example"', 5, "is not declared"),
-        ("mcp", 'command = ["x"]', 4, "needs a tool for 'retain'"),
+        ("mcp", 'command = ["x"]', 4, "needs a tool for 'retain' or 'ingest_session'"),
+        ("mcp", 'command = ["x"]\n[tools.retain]\nname = "a"', 6, "one for 'search' or 'query'"),
         ("mcp", 'command = ["x"]\n[tools.remember]\nname = "x"', 6, "'remember' is not a call"),
         ("python", '[variables]\nLD_PRELOAD = "x"', 6, "memeval sets the variable LD_PRELOAD itself"),
         ("python", '[variables]\nACME_API_KEY = "hunter2"', 6, "the name of a secret"),
@@ -289,6 +291,14 @@ def test_what_fields_demand_of_one_another_is_told_by_line(
     manifest = of_kind(folder, kind, rest)
     told = [str(fault) for fault in examined_folder(folder)[1]]
     assert any(each.startswith(f"{manifest}:{line}: ") and sentence in each for each in told), told
+
+
+def test_a_tool_can_stand_for_each_call_that_the_driver_makes(folder: Path) -> None:
+    driver = DRIVERS_FOLDER / "mcp_server.py"
+    assert f"\nCALLS = {json.dumps(TOOL_CALLS)}\n".replace("[", "(").replace("]", ")") in driver.read_text("utf-8")
+    tools = "\n".join(f'[tools.{call}]\nname = "x"' for call in TOOL_CALLS if call != "retain")
+    of_kind(folder, "mcp", f'command = ["acme-mcp"]\n{tools}')
+    assert examined_folder(folder)[1] == []
 
 
 def test_a_former_label_is_refused_with_what_it_became(folder: Path) -> None:

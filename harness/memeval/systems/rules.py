@@ -13,7 +13,8 @@ from memeval.records.submission import AdapterKind, Configuration, Submission, v
 from memeval.systems.channel import visible
 from memeval.toml import Keys
 
-TOOL_CALLS = ("forget", "query", "recall", "reflect", "reset", "retain", "search")
+TOOL_CALLS = ("forget", "ingest_session", "query", "recall", "reflect", "reset", "retain", "search", "settle")
+"""The calls that a tool of an MCP server can make, as its driver knows them."""
 
 SELF_REPORTED = ("tokens", "usage")
 
@@ -141,10 +142,11 @@ def _tools(submission: Submission) -> Iterator[RuleViolation]:
                 f"'{visible(call)}' is not a call that a tool can be mapped to.",
                 f"Use one of {', '.join(TOOL_CALLS)}.",
             )
-    if "retain" not in submission.tools or not {"search", "query", "recall", "reflect"} & set(submission.tools):
+    mapped = set(submission.tools)
+    if not mapped & {"retain", "ingest_session"} or not mapped & {"search", "query"}:
         yield RuleViolation(
             ("tools",) if submission.tools else ("kind",),
-            "kind 'mcp' needs a tool for 'retain', and one for 'search' or 'query'.",
+            "kind 'mcp' needs a tool for 'retain' or 'ingest_session', and one for 'search' or 'query'.",
             "Add a table for each: [tools.retain], [tools.search].",
         )
 
