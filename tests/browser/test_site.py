@@ -124,7 +124,7 @@ def test_what_is_filtered_sorted_and_chosen_survives_in_the_address(wide: Visit)
     tools.get_by_role("combobox", name="Columns").select_option("scores")
     page.get_by_text("Choose columns", exact=True).click()
     page.locator(".mv-picker").get_by_label("Version").check()
-    page.locator(".mv-picker").get_by_label("vs no-memory baseline").uncheck()
+    page.locator(".mv-picker").get_by_label("vs best control without history").uncheck()
     head = board(page).locator('th[data-column="category_belief-update"]')
     head.get_by_role("button").click()
     there = names(page)
@@ -452,7 +452,7 @@ def test_a_keyboard_skips_to_the_table_of_the_open_tab(wide: Visit) -> None:
 def test_a_tab_without_a_table_has_no_link_to_one(wide: Visit) -> None:
     page = wide.go()
     page.get_by_role("navigation", name="What is measured").get_by_role("link", name="Published scores").click()
-    expect(page.locator("#regraded")).to_contain_text("graded again here")
+    expect(page.locator("#regraded")).to_contain_text("counted or graded again here")
     expect(page.get_by_role("link", name="Skip to the table")).to_be_hidden()
 
 

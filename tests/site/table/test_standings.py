@@ -136,8 +136,8 @@ def test_the_reader_of_a_table_has_a_ceiling_that_the_evidence_alone_shows(tmp_p
     table = table_of(make_run(tmp_path, "acme", {"kept": 45}, track=track), oracle(tmp_path, 40, track))
     found = reader_ceiling(table)
     assert found is not None and found.striptags() == (
-        "The reader scores 40.0 % if it gets only the evidence (control Oracle). "
-        "What is missing to 100 % is lost by the reader, not by a memory."
+        "With only the evidence, the score here is 40.0 % (control Oracle). "
+        "What is missing to 100 % is not lost by a memory."
     )
 
 

@@ -61,7 +61,7 @@ def test_a_board_with_one_version_of_each_product_says_how_to_measure_more(tmp_p
     make_run(tmp_path, "acme")
     said = words_of(files(tmp_path, TrendsPage)["trends/"])
     assert "No product has run in two versions on one track yet. memeval history SYSTEM measures" in said
-    assert "1 other product with one measured version." in said
+    assert "1 other product without two versions measured on one track." in said
 
 
 def test_an_empty_board_has_a_page(tmp_path: Path) -> None:

@@ -24,9 +24,9 @@ MEANINGS = {
     Cause.WRONG_PERSON: "The answer is true of another person.",
     Cause.ANSWERED_WRONGLY: "The answer states a fact, but the history does not support any.",
     Cause.BROKE_THE_FILTER: "A retrieved text is from another bank, tag or time than requested.",
-    Cause.WRONG_TIME: "The answer was true at another time than the question asks about.",
+    Cause.WRONG_TIME: "The answer was true at another time than the question asks about, or names another time.",
     Cause.NOT_RETRIEVED: "Some of the evidence was not retrieved.",
-    Cause.RETRIEVED_TOO_LOW: "All evidence was retrieved, but ranked too low to be read.",
+    Cause.RETRIEVED_TOO_LOW: "All evidence was retrieved, but ranked too low to be read or to count.",
     Cause.NOT_USED: "All evidence was retrieved and read, but the answer is wrong.",
     Cause.UNKNOWN: "Neither the answer nor the retrieved evidence explains the error.",
 }

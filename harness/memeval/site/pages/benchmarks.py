@@ -172,7 +172,7 @@ class SamplesPages(Publisher):
             yield Page(
                 url=url,
                 title=f"{benchmark.title}: samples",
-                description=f"{benchmark.title}: {EACH} items of each category, with right answers and evidence.",
+                description=f"{benchmark.title}: up to {EACH} items of each category, with right answers and evidence.",
                 body=Markup(body),  # noqa: S704 - rendered by the template
                 headings=tuple(Heading(name, benchmark.category_title(name)) for name in categories),
                 searchable=False,

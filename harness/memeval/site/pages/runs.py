@@ -28,6 +28,7 @@ from memeval.site.model.urls import run_url, segment, shared_link
 from memeval.site.pages.kept_files import kept_files, row_inputs
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render, templates_digest
+from memeval.site.table import columns
 from memeval.site.table.flags import RowFlag, marks, observer, sample_note
 from memeval.site.table.judges import JudgeNote, judge_note
 from memeval.site.table.spending import total_cost
@@ -173,6 +174,7 @@ class RunPage:
                 marks=self.marks,
                 samples=[sample_note(row, event) for event in row.samples],
                 measured=_measured(run),
+                metric_value=columns.shown,
                 failures=counts,
                 failures_file=FAILURES,
                 cause_meanings=MEANINGS,

@@ -100,8 +100,8 @@ def _full_context(site: SiteModel, row: BoardRow) -> Iterator[RowFlag]:
     if whole is not None and sent >= MOST * whole:
         yield RowFlag(
             "sends whole history",
-            f"Each question is sent with {100 * sent / whole:.0f} % of the tokens of the history: little is retrieved "
-            "selectively.",
+            f"On average, a question is sent with {100 * sent / whole:.0f} % of the tokens of the history: little is "
+            "retrieved selectively.",
         )
 
 

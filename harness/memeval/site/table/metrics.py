@@ -149,13 +149,14 @@ COMPOSITE = _share(
     title="Composite score",
     group=ColumnGroup.SCORE,
     help="Weighted mean of the category scores, the composite, with its 95 % confidence interval. All planned "
-    "questions count; failed or missing answers count as wrong. It leads to the run, with every answer and grade.",
+    "questions of categories with a weight count; failed answers count as wrong. It leads to the run, with every "
+    "answer and grade.",
     read=_composite,
     first=True,
 )
 GAP = Column(
     name="gap",
-    title="vs no-memory baseline",
+    title="vs best control without history",
     group=ColumnGroup.SCORE,
     help="Composite score minus the best score of a control that never sees the history, in percentage points. "
     "At 0 or less, the memory adds nothing.",

@@ -88,8 +88,7 @@ def reader_ceiling(table: BoardTable) -> Markup | None:
         return None
     score, name = text.percent(oracle.score), isolated(oracle.run.system.name)
     return Markup(
-        "The reader scores {} % if it gets only the evidence (control {}). What is missing to 100 % is lost by the "
-        "reader, not by a memory."
+        "With only the evidence, the score here is {} % (control {}). What is missing to 100 % is not lost by a memory."
     ).format(score, name)
 
 
@@ -159,8 +158,9 @@ BASELINE = Column(
     title="vs best simple baseline",
     group=ColumnGroup.SCORE,
     help="Composite score minus that of the best simple baseline of the table, in percentage points. Simple baselines "
-    "are the controls that get neither the whole history nor the evidence, such as BM25. “Better” and “worse” are "
-    "significant at 5 %, by the test that gives the ranks.",
+    "are the controls that get neither the whole history nor the evidence, and know nothing of the benchmark’s "
+    "sentences and answers, such as BM25. “Better” and “worse” are significant at 5 %, by the test that gives the "
+    "ranks.",
     read=_baseline,
     write=text.signed_percent,
     direction=BetterEnd.HIGHER,
