@@ -398,7 +398,7 @@ a part of their features only. A dash means no run.
 
 In withheld wording, the template solver and the seed table know nothing. They ask BM25, and gain nothing over it.
 Chroma, LangGraph's store and mem0 search the vectors of *MiniLM vectors*, and score the same; mcp-memory-service has
-the same model with 8-bit weights. The intervals of seven groups do not touch: the expected turns; the searches by
+the same model. The intervals of seven groups do not touch: the expected turns; the searches by
 words, with or without vectors; the searches by vectors alone, and the MCP memory server; Jeffs Brain, which returns
 whole sessions; padded contexts; the newest turns; and no memory.
 
