@@ -20,11 +20,12 @@ from memeval.records.response import Response
 from memeval.site.charts.studies import Study, studies
 from memeval.site.charts.study_charts import DeclaredMark, declared
 from memeval.site.model.content import BenchmarkView, read_site
+from memeval.site.model.urls import run_url
 from memeval.site.pages.benchmarks import BenchmarkPages
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, ITEMS, JUDGING, FakeBenchmark, Made, make_run
 from tests.site.items.test_failure_tables import built_of
-from tests.site.reading import pages_of, site_of
+from tests.site.reading import pages_of, site_of, words_of
 
 MAE = MetricInfo(name="mae", title="MAE", direction=Direction.LOWER, low=0, high=4, meaning="Stars off the mark.")
 RMSE = MetricInfo(
@@ -83,6 +84,9 @@ def test_an_error_has_a_column_of_its_own_and_a_square_is_told_as_its_root(tmp_p
     assert row["metric_squared"] == pytest.approx(12.5**0.5)
     columns = {column["name"]: column for column in data["columns"]}
     assert "Lower is better" in columns["metric_mae"]["help"]
+    page = site.read(f"{run_url(site.runs[0].run.run_id)}index.html")
+    measured = words_of(page.split('id="measured"')[1].split("</table>")[0])
+    assert "3.500" in measured and "3.536" in measured and "12.500" not in measured
 
 
 def timed(slug: str, seconds: float) -> Made:
