@@ -43,6 +43,10 @@ class NotApplicable(BadInput):
     """The benchmark's protocols that the system supports, in the order of the catalogue."""
 
 
+class NotLoaded(BadInput):
+    """The system's files are installed, but its adapter does not load."""
+
+
 class NewerSchema(BadInput):
     """A file from a newer version of memeval."""
 

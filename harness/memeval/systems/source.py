@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from memeval.records.base import SLUG, SLUG_LENGTH, Digest
-from memeval.records.errors import BadInput, did_you_mean
+from memeval.records.errors import BadInput, NotLoaded, did_you_mean
 from memeval.records.history import ProductVersion
 from memeval.records.run import SystemKind, View
 from memeval.records.submission import Submission, variant_slug
@@ -262,14 +262,14 @@ def _slugs_of(content: bytes) -> tuple[object, tuple[str, ...]]:
 def start_system(source: SystemSource, process: SystemProcess) -> AdapterInfo:
     """Start a system's process, and return its reply to ``load``.
 
-    ``process``: its process, not started yet; the caller closes it.
+    ``process``: its process, not started yet; the caller closes it. Raises ``NotLoaded`` if the system fails.
     """
     try:
         return process.start()
     except SystemFailure as failure:
         launch = source.launch
         where = launch.folder / MANIFEST if launch.folder and launch.file.parent == DRIVERS_FOLDER else launch.file
-        raise BadInput(failure.sentence, where=where) from None
+        raise NotLoaded(failure.sentence, where=where) from None
 
 
 def _split_class(named: str) -> tuple[Path, str | None]:

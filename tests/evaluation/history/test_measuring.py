@@ -12,6 +12,7 @@ from memeval.evaluation.verify.stored_results import checks_of_results
 from memeval.records.history import MeasuredVersion, PackageIndex, VersionHistory, VersionOutcome
 from tests.evaluation.history.products import RELEASES, submission
 from tests.support.calling import Call
+from tests.support.model_server import ModelServer
 from tests.support.package_index import Index, package_index
 
 TRACK = "qa-smoke@1/search-retrieve-only"
@@ -131,6 +132,23 @@ def test_a_full_disk_or_an_absent_index_is_no_gap_of_a_version(
     assert (first.outcome, stored(tmp_path).of("2.1")) == (VersionOutcome.UNFINISHED, None)
     assert call(*COMMAND, "--versions", "2.0,2.1").code == 0
     assert (of(tmp_path, "2.0").outcome, of(tmp_path, "2.0").lock) == (VersionOutcome.RAN, first.lock)
+
+
+def test_a_run_that_its_judge_stopped_is_no_gap_of_a_version_and_resumes(
+    index: Index, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    track = ("--benchmark", "qa-smoke@1/search-retrieve-only-judged")
+    command = ("history", "keeper", *track, "--versions", "2.1", "--judge", "openai:gpt-4o", "--judge-label", "here")
+    with ModelServer(key="right") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "wrong")
+        assert call(*command).fails("Progress is saved")
+        assert of(tmp_path, "2.1").outcome is VersionOutcome.UNFINISHED
+        (begun,) = (tmp_path / "results/history/keeper").rglob("journal/plan.json")
+        monkeypatch.setenv("OPENAI_API_KEY", "right")
+        assert call(*command).code == 0
+    (run,) = of(tmp_path, "2.1").runs
+    assert (run.run_id, begun.exists()) == (begun.parent.parent.name, False)
 
 
 def test_a_changed_adapter_is_refused_for_a_step_could_be_its_own(index: Index, call: Call, tmp_path: Path) -> None:

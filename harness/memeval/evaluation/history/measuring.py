@@ -16,10 +16,11 @@ from memeval.evaluation.history.locking import Resolution
 from memeval.evaluation.history.released import Release, Releases
 from memeval.evaluation.plan.executing import PlannedRun, run_plan
 from memeval.evaluation.run.conforming import check_conformance
+from memeval.execution.executor import StoppedEarly
 from memeval.execution.progress import Progress
 from memeval.options import RunOptions
 from memeval.records.conformance import CheckOutcome
-from memeval.records.errors import BadInput, ExitCode, MemevalError
+from memeval.records.errors import BadInput, MemevalError, NotApplicable, NotLoaded
 from memeval.records.history import (
     MeasuredVersion,
     ProductVersion,
@@ -36,6 +37,9 @@ from memeval.systems.source import SystemSource
 
 SETTLED = frozenset(VersionOutcome) - {VersionOutcome.RAN, VersionOutcome.UNFINISHED}
 """Outcomes that stay until the caller asks for another try."""
+
+OF_THE_VERSION = (NotLoaded, NotApplicable, StoppedEarly)
+"""Errors of a check or a run that the version itself causes. Any other ends the history, which can be resumed."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,9 @@ def measure(measurement: Measurement, progress: Progress) -> Iterator[MeasuredVe
 
     A version that cannot be resolved, installed or loaded is a gap with its reason, and the next one follows. The
     environment of a version is deleted before the next one is built. After a kill, the same call resumes: a version
-    keeps the lock that was resolved for it. Raises ``BadInput`` if the adapter changed since versions were measured, or
-    the machine is at fault: its disk is full, or no index can be reached.
+    keeps the lock that was resolved for it, and its unfinished run. Raises ``BadInput`` if the adapter changed since
+    versions were measured, or the machine is at fault: its disk is full, or no index can be reached. Raises the error
+    of a run that says nothing about the version, such as ``GatewayStopped``.
     """
     history = _history(measurement)
     for release in measurement.chosen:
@@ -164,13 +169,15 @@ class _Version:
             begun = _stating(blank, stated)
             # A copy: no system may read the results folder, in which its files are stored.
             source = version_source(past, Path(shutil.copytree(files, place / "submission")), stated)
-            outcome = VersionOutcome.NOT_INSTALLED
             try:
                 begun = begun.model_copy(update={"megabytes": self._install(source, cache)})
-                outcome = VersionOutcome.NOT_LOADED
-                failed = self._failed_check(source, cache)
             except MemevalError as error:
-                yield self._gap(begun, error, outcome)
+                yield self._gap(begun, error, VersionOutcome.NOT_INSTALLED)
+                return
+            try:
+                failed = self._failed_check(source, cache)
+            except OF_THE_VERSION as error:
+                yield self._gap(begun, error, VersionOutcome.NOT_LOADED)
                 return
             begun = begun.model_copy(update={"seconds": round(time.monotonic() - started, 1)})
             if failed is not None:
@@ -275,7 +282,7 @@ class _Version:
         for (benchmark, protocol, tier), outcome in zip(todo, run_plan(plan, setting, self.progress), strict=True):
             run_id, reason = None, None
             if outcome.error is not None:
-                if outcome.error.exit_code is ExitCode.BUDGET or is_of_the_machine(outcome.error):
+                if not isinstance(outcome.error, OF_THE_VERSION):
                     raise outcome.error
                 _remove_unfinished(folder)
                 reason = outcome.error.problem
