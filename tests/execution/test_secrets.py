@@ -1,8 +1,10 @@
 """What looks like a secret is blotted out; ordinary words stay."""
 
+from pathlib import Path
+
 import pytest
 
-from memeval.execution.secrets import redact, secrets_of
+from memeval.execution.secrets import names_a_secret, redact, redacted, redacted_words, secrets_of
 
 
 @pytest.mark.parametrize(
@@ -37,3 +39,53 @@ def test_short_values_and_plain_variables_are_no_secrets() -> None:
 @pytest.mark.parametrize("text", ["The task-list is at sk-1.", "I keep my keys in a bowl.", "See http://example.org/a"])
 def test_ordinary_text_stays(text: str) -> None:
     assert redact(text) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        *((name, True) for name in ("api_key", "apiKey", "APIKEY", "OPENAI_API_KEY", "key", "db.password", "passwd")),
+        *((name, True) for name in ("accessToken", "auth-token", "api_tokens", "clientSecret", "credentials", "DSN")),
+        *((name, True) for name in ("Authorization", "auth", "AWSSecretKey", "token")),
+        *((name, False) for name in ("tokenizer", "max_tokens", "maxTokens", "author", "authors", "keyword", "monkey")),
+        *((name, False) for name in ("keywords", "tokens", "keyboard", "turnkey", "authority", "passage", "model", "")),
+    ],
+)
+def test_a_setting_is_redacted_by_the_whole_words_of_its_name(name: str, secret: bool) -> None:
+    assert names_a_secret(name) is secret
+    assert redacted({name: "a value"}) == {name: "[secret]" if secret else "a value"}
+
+
+def test_a_secret_is_redacted_by_its_shape_under_any_name() -> None:
+    assert redacted({"tokenizer": "sk-abcdefghijklmnopqrstuv"}) == {"tokenizer": "[secret]"}
+
+
+def test_redacting_leaves_plain_data() -> None:
+    assert redacted({"authors": ["a"], "token": "", "n": None, "path": Path("x"), "auth": ("u", "p")}) == {
+        "authors": ["a"],
+        "token": "",
+        "n": None,
+        "path": "x",
+        "auth": ["[secret]", "[secret]"],
+    }
+
+
+def test_a_secret_is_redacted_below_its_name_and_in_a_pair() -> None:
+    settings = {"credentials": {"value": "hunter2", "port": 5}, "headers": [("X-Api-Key", "hunter2"), ("Accept", "a")]}
+    assert redacted(settings) == {
+        "credentials": {"value": "[secret]", "port": 5},
+        "headers": [["X-Api-Key", "[secret]"], ["Accept", "a"]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        ("--openai-key hunter2 --limit 3", "--openai-key [secret] --limit 3"),
+        ("--openai-key=hunter2 file.py", "--openai-key=[secret] file.py"),
+        ("--auth --db=postgres://me:hunter2@h/db", "--auth --db=postgres://[secret]@h/db"),
+        (f"--model sk-{'a1' * 12} --tokens-per-minute 9", "--model [secret] --tokens-per-minute 9"),
+    ],
+)
+def test_a_command_line_is_stored_without_secrets(words: str, kept: str) -> None:
+    assert " ".join(redacted_words(words.split())) == kept

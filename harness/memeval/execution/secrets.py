@@ -2,8 +2,9 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import pairwise
 
 REDACTED = "[secret]"
 
@@ -23,6 +24,15 @@ _SHAPES = re.compile(
     re.VERBOSE,
 )
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_SECRET = frozenset(
+    {"accesskey", "accesstoken", "apikey", "apitoken", "auth", "authorization", "authtoken", "bearer", "cookie"}
+    | {"credential", "credentials", "creds", "dsn", "key", "keys", "passphrase", "passwd", "password", "passwords"}
+    | {"privatekey", "pwd", "secret", "secretkey", "secrets", "token"}
+)
+"""Words in the name of a setting whose value is a secret."""
+_SECRET_TOKENS = frozenset({"access", "api", "auth", "refresh", "secret"})
+"""Words before "tokens" in the name of a secret; other "tokens" are a number."""
 _MIN_LENGTH = 8
 """Shorter values of environment variables are not redacted: that would remove ordinary words."""
 
@@ -42,3 +52,42 @@ def _secret_values(environment: frozenset[tuple[str, str]]) -> tuple[str, ...]:
 def secrets_of(environment: Mapping[str, str]) -> set[str]:
     """Return the values of variables with names such as ``API_KEY`` or ``TOKEN``."""
     return {value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= _MIN_LENGTH}
+
+
+def redacted(value: object, secret: bool = False) -> object:
+    """Return plain data without secrets, found by their names and by their form.
+
+    ``secret``: whether the value is below the name of a secret. A number, such as a token limit, is not a secret.
+    """
+    match value:
+        case Mapping():
+            return {str(name): redacted(each, secret or names_a_secret(str(name))) for name, each in value.items()}
+        case [str(name), each] if names_a_secret(name):  # a header as a pair
+            return [name, redacted(each, secret=True)]
+        case list() | tuple() | set():
+            return [redacted(each, secret) for each in value]
+        case bool() | int() | float() | None:
+            return value
+        case _:
+            text = str(value)
+            return REDACTED if secret and text else redact(text)
+
+
+def redacted_words(words: Iterable[str]) -> Iterator[str]:
+    """Yield the words of a command line without secrets: ``--token=…``, ``--token …``, and known formats of keys."""
+    after = False
+    for word in words:
+        name, equals, value = word.partition("=")
+        is_option = word.startswith("-")
+        if equals and value and names_a_secret(name):
+            yield f"{name}={REDACTED}"
+        else:
+            yield REDACTED if after and not is_option else redact(word)
+        after = is_option and not equals and names_a_secret(name)
+
+
+def names_a_secret(name: str) -> bool:
+    """Return whether the name of a setting has a word for secrets; ``apiKey`` has two words."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    tokens = any(before in _SECRET_TOKENS for before, word in pairwise(words) if word == "tokens")
+    return tokens or not _SECRET.isdisjoint(words)

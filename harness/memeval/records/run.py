@@ -206,7 +206,7 @@ class Harness(Record):
     packages: dict[str, str]
     """Versions of the packages that affect the scores."""
     argv: tuple[str, ...]
-    """The command line, without paths of the machine."""
+    """The command line, without secrets and paths of the machine."""
 
 
 class Percentiles(Record):

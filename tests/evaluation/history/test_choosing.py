@@ -1,5 +1,6 @@
 """Which versions of a product are measured, as a real index over HTTP lists them."""
 
+import base64
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,6 +84,24 @@ def test_dates_count_only_where_they_rise_with_the_version(days: list[str | None
 def test_a_renamed_package_is_said_to_be_absent(index: Index) -> None:
     with pytest.raises(BadInput, match=r"there is no package 'keepsakes' in the index\. It may have another name now"):
         released("keepsakes", PackageIndex.PYPI)
+
+
+def test_an_index_with_a_password_receives_it_and_no_message_shows_it(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    received: list[str | None] = []
+
+    def answer(call: Call) -> None:
+        received.append(call.headers["Authorization"])
+        index.answer(call)
+
+    with serving(answer) as address:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", f"{address.replace('//', '//me:s3cr%40t@')}/simple")
+        assert released("keepsake", PackageIndex.PYPI).address == f"{address}/simple/keepsake/"
+        with pytest.raises(BadInput, match="there is no package 'other'") as absent:
+            released("other", PackageIndex.PYPI)
+    assert "s3cr" not in str(absent.value)
+    assert received == [f"Basic {base64.b64encode(b'me:s3cr@t').decode()}"] * 2
 
 
 def test_an_index_that_cannot_be_reached_or_sends_no_json_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import memeval
 from memeval.analysis.suite_metrics import metrics_of_rows, metrics_of_run, percentile
-from memeval.evaluation.run.live import SuiteOptions, names_a_secret, redacted
+from memeval.evaluation.run.live import SuiteOptions
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.records.evalresult import EvalMetrics, EvalResult
 
@@ -297,32 +297,3 @@ class TestPercentile:
     def test_lies_between_the_least_and_the_most(self, values: list[float], p: float) -> None:
         found = percentile(values, p)
         assert found is not None and min(values) - 1e-6 <= found <= max(values) + 1e-6
-
-
-@pytest.mark.parametrize(
-    ("name", "secret"),
-    [
-        *((name, True) for name in ("api_key", "apiKey", "APIKEY", "OPENAI_API_KEY", "key", "db.password", "passwd")),
-        *((name, True) for name in ("accessToken", "auth-token", "api_tokens", "clientSecret", "credentials", "DSN")),
-        *((name, True) for name in ("Authorization", "auth", "AWSSecretKey", "token")),
-        *((name, False) for name in ("tokenizer", "max_tokens", "maxTokens", "author", "authors", "keyword", "monkey")),
-        *((name, False) for name in ("keywords", "tokens", "keyboard", "turnkey", "authority", "passage", "model", "")),
-    ],
-)
-def test_a_setting_is_redacted_by_the_whole_words_of_its_name(name: str, secret: bool) -> None:
-    assert names_a_secret(name) is secret
-    assert redacted({name: "a value"}) == {name: "[secret]" if secret else "a value"}
-
-
-def test_a_secret_is_redacted_by_its_shape_under_any_name() -> None:
-    assert redacted({"tokenizer": "sk-abcdefghijklmnopqrstuv"}) == {"tokenizer": "[secret]"}
-
-
-def test_redacting_leaves_plain_data() -> None:
-    assert redacted({"authors": ["a"], "token": "", "n": None, "path": Path("x"), "auth": ("u", "p")}) == {
-        "authors": ["a"],
-        "token": "",
-        "n": None,
-        "path": "x",
-        "auth": "[secret]",
-    }

@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 from memeval.evaluation.history.released import Release, installable_day, released
 from memeval.records.errors import BadInput
 from memeval.records.history import PackageIndex
-from memeval.systems.environments.install import UV_FLAGS, npm_refusal, python_refusal
+from memeval.systems.environments.install import UV_FLAGS, is_of_the_machine, npm_refusal, python_refusal
 from memeval.systems.environments.python_lock import (
     PACKAGE_LOCK,
     REQUIREMENTS,
@@ -98,9 +98,9 @@ def _with_fewest_later(wanted: PythonWanted, end: date, later: date | None, pins
     """Return a lock in which only the packages are of a later day that must be."""
     listed: dict[str, Mapping[str, Release]] = {}
 
-    def late(found: Sequence[Pin]) -> dict[str, str]:
+    def late(found: Sequence[Pin]) -> dict[str, str | None]:
         days = {pin.name: _day(pin, listed) for pin in found if pin.name not in _names(wanted.brings)}
-        return {name: day for name, day in days.items() if day is not None and day > end.isoformat()}
+        return {name: day for name, day in days.items() if day is None or day > end.isoformat()}
 
     until = ALWAYS if later is None else _end_of(later)
     exempt, fewest = dict.fromkeys(late(pins), until), pins
@@ -115,15 +115,24 @@ def _with_fewest_later(wanted: PythonWanted, end: date, later: date | None, pins
             exempt = fewer
     versions = {pin.name: str(pin.version) for pin in fewest}
     said = "no version of the release's day can be installed here."
-    substituted = (f"{name} {versions[name]} is of {day}: {said}" for name, day in sorted(late(fewest).items()))
+    substituted = (
+        f"{name} {versions[name]} is of {'an unknown day' if day is None else day}: {said}"
+        for name, day in sorted(late(fewest).items())
+    )
     return _resolution(fewest, tuple(substituted))
 
 
 def _day(pin: Pin, listed: dict[str, Mapping[str, Release]]) -> str | None:
+    """Return the first day of a pinned version; ``None`` if the index does not list it, or gives no date.
+
+    ``listed``: the versions of the packages asked for so far. Raises ``BadInput`` if the index gives no answer.
+    """
     if pin.name not in listed:
         try:
             every = released(pin.name, PackageIndex.PYPI).every
-        except BadInput:
+        except BadInput as error:
+            if is_of_the_machine(error):
+                raise
             every = ()
         listed[pin.name] = {str(each.order): each for each in every}
     release = listed[pin.name].get(str(pin.version))

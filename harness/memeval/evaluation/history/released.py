@@ -1,5 +1,6 @@
 """Lists the released versions of a package with their dates, from a Python package index or the registry of npm."""
 
+import base64
 import json
 import os
 import re
@@ -14,7 +15,7 @@ from html.parser import HTMLParser
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote, urljoin, urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 from packaging.tags import sys_tags
 from packaging.utils import (
@@ -30,6 +31,7 @@ from memeval.download import opener
 from memeval.records.errors import BadInput
 from memeval.records.history import PackageIndex
 from memeval.systems.channel import visible
+from memeval.systems.environments.install import OFFLINE, TRY_LATER
 from memeval.systems.environments.tools import ToolFailed, node_tool, run_tool, uv_settings
 
 PYPI = "https://pypi.org/simple"
@@ -123,14 +125,30 @@ def _configured() -> str | None:
     return uv_settings().get("UV_DEFAULT_INDEX")
 
 
-def _get(address: str, accept: str, package: str) -> tuple[bytes, str, str]:
-    """Return what an address has, its format, and the address after redirects."""
+def _without_user(address: str) -> tuple[str, str | None]:
+    """Return an address without its user and password, and the header that states them; ``None`` without a user."""
+    parts = urlsplit(address)
+    user, _, host = parts.netloc.rpartition("@")
+    if not user:
+        return address, None
+    name, _, password = user.partition(":")
+    stated = base64.b64encode(f"{unquote(name)}:{unquote(password)}".encode()).decode()
+    return urlunsplit(parts._replace(netloc=host)), f"Basic {stated}"
+
+
+def _get(address: str, accept: str, package: str, user: str | None) -> tuple[bytes, str, str]:
+    """Return what an address has, its format, and the address after redirects.
+
+    ``user``: the header that states user and password, which no address after a redirect receives.
+    """
     if urlsplit(address).scheme not in ("http", "https"):
         raise BadInput(
             f"the package index {address} is no http or https address.",
             remedy="Set an index with UV_DEFAULT_INDEX or PIP_INDEX_URL.",
         )
     request = urllib.request.Request(address, headers={"User-Agent": "memeval", "Accept": accept})  # noqa: S310 - the scheme is checked
+    if user is not None:
+        request.add_unredirected_header("Authorization", user)
     try:
         with opener().open(request, timeout=SECONDS) as response:
             content = response.read(LARGEST_LIST + 1)
@@ -145,13 +163,13 @@ def _get(address: str, accept: str, package: str) -> tuple[bytes, str, str]:
                 where=address,
                 remedy="It may have another name now: name it as 'package' in history/history.toml.",
             ) from None
-        raise BadInput(f"the index refused the request ({error.code}).", where=address, remedy="Try later.") from None
+        raise BadInput(f"the index refused the request ({error.code}).", where=address, remedy=TRY_LATER) from None
     except (urllib.error.URLError, OSError, HTTPException) as error:
         reason = getattr(error, "reason", None) or error
         raise BadInput(
             f"the package index cannot be reached ({visible(str(reason))}).",
             where=address,
-            remedy="Connect to the network, or set a reachable index (UV_DEFAULT_INDEX, PIP_INDEX_URL).",
+            remedy=OFFLINE,
         ) from None
 
 
@@ -159,7 +177,7 @@ def _parsed(content: bytes, address: str) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
-        raise BadInput("the index sent no valid JSON.", where=address, remedy="Try later.") from None
+        raise BadInput("the index sent no valid JSON.", where=address, remedy=TRY_LATER) from None
 
 
 # Python ---------------------------------------------------------------------------------------------------------------
@@ -169,8 +187,9 @@ def _from_simple(package: str) -> tuple[str, list[Release]]:
     names = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")  # the index that uv uses
     named = next((found for name in names if (found := os.environ.get(name))), None) or _configured() or PYPI
     index = named.rpartition("=")[2] if re.match(r"[\w.-]+=http", named) else named
+    index, user = _without_user(index)
     address = f"{index.rstrip('/')}/{canonicalize_name(package)}/"
-    content, kind, final = _get(address, SIMPLE, package)
+    content, kind, final = _get(address, SIMPLE, package, user)
     if kind.endswith("json"):
         data = _parsed(content, address)
         rows = data.get("files") if isinstance(data, dict) else None
@@ -249,8 +268,9 @@ def _from_npm(package: str) -> tuple[str, list[Release]]:
     registry = ""
     with suppress(ToolFailed):
         registry = run_tool([*node_tool("npm").command, "config", "get", "registry"], Path.cwd()).strip().rstrip("/")
-    address = f"{registry or NPM}/{quote(package, safe='@')}"
-    data = _parsed(_get(address, "application/json", package)[0], address)
+    registry, user = _without_user(registry or NPM)
+    address = f"{registry}/{quote(package, safe='@')}"
+    data = _parsed(_get(address, "application/json", package, user)[0], address)
     versions = data.get("versions") if isinstance(data, dict) else None
     times = data.get("time") if isinstance(data, dict) else None
     found: list[Release] = []

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 from memeval.analysis.suite_metrics import metrics_of_rows
@@ -21,7 +20,7 @@ from memeval.execution.journal import utc_now
 from memeval.execution.progress import Progress
 from memeval.execution.readers import NATIVE
 from memeval.execution.runner import ScenarioRunner
-from memeval.execution.secrets import REDACTED, redact
+from memeval.execution.secrets import redact, redacted
 from memeval.execution.steps import ScenarioWork
 from memeval.gateway.record import CallRecord
 from memeval.grading.recall import DEPTHS, Hits, TextIndex
@@ -44,15 +43,6 @@ from memeval.systems.live import LiveSystem
 TIERS = ("storage", "engine")
 
 _BANK = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_SECRET = frozenset(
-    {"accesskey", "accesstoken", "apikey", "apitoken", "auth", "authorization", "authtoken", "bearer", "cookie"}
-    | {"credential", "credentials", "creds", "dsn", "key", "keys", "passphrase", "passwd", "password", "passwords"}
-    | {"privatekey", "pwd", "secret", "secretkey", "secrets", "token"}
-)
-"""Words in the name of a setting whose value is a secret."""
-_SECRET_TOKENS = frozenset({"access", "api", "auth", "refresh", "secret"})
-"""Words before "tokens" in the name of a secret; other "tokens" are a number."""
 
 
 @dataclass(frozen=True)
@@ -360,29 +350,3 @@ def _snapshot(
         "harness": harness().data(),
         "config": redacted(dict(options.config)),
     }
-
-
-def redacted(value: object) -> object:
-    """Return plain data without secrets, found by their names and by their form."""
-    match value:
-        case Mapping():
-            return {str(name): _redacted_value(str(name), each) for name, each in value.items()}
-        case list() | tuple() | set():
-            return [redacted(each) for each in value]
-        case bool() | int() | float() | None:
-            return value
-        case _:
-            return redact(str(value))
-
-
-def _redacted_value(name: str, value: object) -> object:
-    """Return the value of a named setting; a number, such as a token limit, is not a secret."""
-    is_secret = names_a_secret(name) and value and not isinstance(value, bool | int | float | Mapping)
-    return REDACTED if is_secret else redacted(value)
-
-
-def names_a_secret(name: str) -> bool:
-    """Return whether the name of a setting has a word for secrets; ``apiKey`` has two words."""
-    words = [word.lower() for word in _WORD.findall(name)]
-    tokens = any(before in _SECRET_TOKENS for before, word in pairwise(words) if word == "tokens")
-    return tokens or not _SECRET.isdisjoint(words)

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePath
 
 from memeval.benchmarks import known_ids, registry
+from memeval.execution.secrets import redacted_words
 from memeval.records.run import Harness
 from memeval.storage import package_digest
 
@@ -34,7 +35,7 @@ def harness(benchmark: str | None = None) -> Harness:
         platform=f"{platform.system()} {platform.machine()}",
         packages={name: _version_of(name) for name in registry.PACKAGES}
         | ({} if origin is None or origin.is_own else {origin.package: origin.version}),
-        argv=tuple(_without_paths(argument) for argument in sys.argv[1:]),
+        argv=tuple(map(_without_paths, redacted_words(sys.argv[1:]))),
     )
 
 

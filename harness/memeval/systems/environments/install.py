@@ -28,6 +28,7 @@ from memeval.systems.environments.tools import (
 COMPILE_AGAIN = "Compile the lock again, with all dependencies."
 OFFLINE = "Connect to the network, or set a reachable index (PIP_INDEX_URL, UV_DEFAULT_INDEX)."
 NPM_NEEDS_NETWORK = "Connect to the network."
+TRY_LATER = "Try later."
 FREE_DISK = "Free disk space, or set another folder with MEMEVAL_CACHE."
 
 PYTHON_REFUSALS: tuple[tuple[str, str, str], ...] = (
@@ -149,8 +150,8 @@ def disk_full(where: object) -> BadInput:
 
 
 def is_of_the_machine(error: MemevalError) -> bool:
-    """Return whether an error says nothing about the packages: the disk is full, or no index can be reached."""
-    return error.remedy in (OFFLINE, NPM_NEEDS_NETWORK, FREE_DISK)
+    """Return whether an error says nothing about the packages: the disk is full, or the index gives no answer."""
+    return error.remedy in (OFFLINE, NPM_NEEDS_NETWORK, TRY_LATER, FREE_DISK)
 
 
 def error_line(output: str) -> str:
