@@ -12,6 +12,7 @@ from memeval.benchmarks import find
 from memeval.benchmarks.formats.reading import AnswerFile
 from memeval.benchmarks.formats.simple import read
 from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.imports.scoring_files import score_answers
 from memeval.records.errors import BadInput
 from tests.claims.conftest import KEYS
 from tests.support.calling import Call
@@ -114,6 +115,15 @@ def test_a_kept_file_is_an_imported_run(call: Call, tmp_path: Path) -> None:
     assert (head["imported"]["format"], head["imported"]["missing"]) == ("simple", ["q4"])
 
 
+def test_a_kept_ranking_of_memevals_own_ids_has_the_score_that_is_printed(call: Call, tmp_path: Path) -> None:
+    keys = {key.question_ids[0]: list(key.evidence or ()) for key in opened(tmp_path).keys}
+    (tmp_path / "r.json").write_text(json.dumps(keys))
+    code, out, err = call("r.json", "--keep", "--json")
+    head = json.loads((tmp_path / err.splitlines()[-1] / "run.json").read_text())
+    printed = json.loads(out)["scores"]["score"]["value"]
+    assert (code, printed, head["scores"]["composite"]["value"]) == (0, 1.0, 1.0)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
@@ -156,6 +166,31 @@ def test_a_bad_file_gets_a_sentence(call: Call, tmp_path: Path, name: str, conte
 def test_rankings_need_a_protocol_of_retrieval(call: Call, tmp_path: Path) -> None:
     (tmp_path / "ranking.json").write_text(json.dumps(RANKING))
     assert call("ranking.json", "--protocol", "judge").fails("the protocol 'judge' scores answers")
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "protocol", "ranked"),
+    [
+        ("beliefs@2", "retrieval", True),
+        ("beliefs@2", "judge", False),
+        ("lifecycle@1", "search", True),
+        ("lifecycle@1", "banks", True),
+        ("lifecycle@1", "answers", False),
+        ("qa-smoke@1", "search-retrieve-only", True),
+        ("qa-smoke@1", "ask-basic", False),
+    ],
+)
+def test_rankings_are_graded_where_nobody_writes_an_answer(benchmark: str, protocol: str, ranked: bool) -> None:
+    (found,) = (each for each in find(benchmark).info.protocols if each.name == protocol)
+    assert found.grades_rankings is ranked
+
+
+def test_the_id_of_a_turn_stands_for_its_text(tmp_path: Path) -> None:
+    session = BenchmarkSession.open(find("lifecycle@1"), protocol="search")
+    first = session.keys[0]
+    (tmp_path / "r.json").write_text(json.dumps({first.question_ids[0]: first.key.relevant_turns}))
+    found = score_answers(read(AnswerFile.open(tmp_path / "r.json"), session), session)
+    assert found.categories[first.category] > 0
 
 
 @pytest.mark.data

@@ -47,6 +47,8 @@ class ExchangeFormat:
     """``module:function`` that writes it, a :data:`memeval.exchange.formats.Writer`; ``None`` if it is import only."""
     holds: Mapping[RunPart, str] = field(default_factory=dict)
     """Contained parts of a run: :data:`WHOLE`, or how much of the part. An export loses all other parts."""
+    own_ids: bool = False
+    """Whether a retrieved id can be memeval's own, such as ``s001:t03``. Elsewhere it is an id of another counting."""
     parameters: Mapping[str, str | int] = field(default_factory=dict)
     data: QuestionData | None = None
     """Location of questions and references in the files; ``None`` if the files contain answers only."""

@@ -122,7 +122,7 @@ def _rows(
     by_trial: dict[int, dict[str, MappedRow]] = defaultdict(dict)
     for (item, trial), row in rows.items():
         by_trial[trial][item] = row
-    knows_ids = not _reads_ids(session) or _knows_ids(session, keys, rows)
+    knows_ids = not session.protocol_info.grades_rankings or _knows_ids(session, keys, rows)
     found = []
     for trial, answered in sorted(by_trial.items()):
         present = [key for key in keys.values() if key.item_id in answered]
@@ -134,11 +134,7 @@ def _rows(
 
 
 def _is_gradable(session: BenchmarkSession, row: MappedRow) -> bool:
-    return row.retrieved is not None if _reads_ids(session) else row.answer is not None
-
-
-def _reads_ids(session: BenchmarkSession) -> bool:
-    return session.protocol_info.search_items is not None or "recall" in session.protocol_info.needs
+    return (row.retrieved if session.protocol_info.grades_rankings else row.answer) is not None
 
 
 def _knows_ids(session: BenchmarkSession, keys: Mapping[str, ItemKey], rows: Mapping[Slot, MappedRow]) -> bool:

@@ -180,7 +180,7 @@ def score(
     opened, chosen = AnswerFile.open(file), find(benchmark)
     if keep and tier not in (None, chosen.info.tiers[0].name):
         raise BadInput("--keep stores the default tier only.", remedy="Leave --tier out, or --keep.")
-    named = {each.name: each.search_items is not None for each in chosen.info.protocols}
+    named = {each.name: each.grades_rankings for each in chosen.info.protocols}
     session = BenchmarkSession.open(chosen, data, protocol=protocol, tier=tier)
     answers = read(opened, session)
     ranked = answers.has_rankings

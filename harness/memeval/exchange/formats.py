@@ -45,6 +45,7 @@ _TABLE = {
 SHARED: tuple[ExchangeFormat, ...] = (
     ExchangeFormat(
         name="simple",
+        own_ids=True,
         title="Question ids with answers, or with ranked session or turn ids: JSON, JSON lines or CSV.",
         reader="memeval.benchmarks.formats.simple:read",
     ),

@@ -108,6 +108,11 @@ class ProtocolInfo(Record):
     """Methods that a system needs, besides those that its reader needs. With the reader ``native``, all methods that
     it needs."""
 
+    @property
+    def grades_rankings(self) -> bool:
+        """Whether it grades what a system retrieved: no system or model writes an answer from it."""
+        return self.reader not in (None, "native") or "recall" in self.needs
+
 
 class TierInfo(Record):
     """A named subset or size of a benchmark's data."""

@@ -19,11 +19,12 @@ from memeval.evaluation.withhold.rows import Rows
 from memeval.exchange.formats import read_answers
 from memeval.execution.progress import Progress
 from memeval.execution.secrets import redact
+from memeval.grading.evidence import index_of
 from memeval.keys import ItemKey
 from memeval.options import ImportOptions, Origin
 from memeval.records.base import SLUG, SLUG_LENGTH, digest_bytes, digest_of
 from memeval.records.errors import BadInput
-from memeval.records.imported import Claim, ClaimMetric, Imported
+from memeval.records.imported import Claim, ClaimMetric
 from memeval.records.journal import Plan
 from memeval.records.names import looks_like
 from memeval.records.response import Outcome, ReportedUsage, Response, RetrievedItem, Timings
@@ -103,7 +104,7 @@ def import_file(
     by_question = {answer.question_id: answer for answer in answers.answers}
     items = [key for key in benchmark_session.keys if by_question.keys() >= set(key.question_ids)]
     responses = [
-        _response(by_question[question], key, benchmark_session, answers.imported)
+        response_to(by_question[question], key, benchmark_session, answers.imported.made_at, own_ids=form.own_ids)
         for key in items
         for question in key.question_ids
     ]
@@ -139,7 +140,7 @@ def _matched(answers: ImportedAnswers, benchmark_session: BenchmarkSession, orig
             where=answers.imported.file,
             remedy="Name the right benchmark or data with --benchmark, --parameter or --data.",
         )
-    if benchmark_session.protocol_info.search_items is not None and not answers.has_rankings:
+    if benchmark_session.protocol_info.grades_rankings and not answers.has_rankings:
         raise BadInput(
             f"the file lists no retrieved items, and protocol '{benchmark_session.protocol}' grades only those.",
             where=answers.imported.file,
@@ -217,16 +218,31 @@ def _system(answers: ImportedAnswers, form: ExchangeFormat) -> SystemIdentity:
     )
 
 
-def _response(
-    answer: ImportedAnswer, key: ItemKey, benchmark_session: BenchmarkSession, imported: Imported
+def response_to(
+    answer: ImportedAnswer,
+    key: ItemKey,
+    benchmark_session: BenchmarkSession,
+    made_at: str | None = None,
+    *,
+    own_ids: bool,
 ) -> Response:
-    outcome = Outcome.OK if answer.text.strip() else Outcome.EMPTY
+    """Return an imported answer as the response to its question.
+
+    The id of a turn stands for the turn's text; an unknown id stays marked as unknown. ``own_ids``: whether a retrieved
+    id can be memeval's own, and not only one of the benchmark's data.
+    """
     items = None
     if answer.sources is not None:
-        # Sources unknown to the benchmark stay marked as unknown.
         ordinals = benchmark_session.dataset.ordinals(key.scenario_id)
-        named = (ordinals.get(source, UNKNOWN_SOURCE + source) for source in answer.sources)
-        items = tuple(RetrievedItem(source_ids=(each,)) for each in named)
+        index = index_of(benchmark_session.scenarios[key.scenario_id])
+        own = {each: each for each in answer.sources if own_ids and index.knows(each)}
+        ordinal = {**own, **ordinals}
+        named = (ordinal.get(each, UNKNOWN_SOURCE + each) for each in answer.sources)
+        items = tuple(
+            RetrievedItem(turn_id=each if each in index.turns else None, source_ids=(each,)) for each in named
+        )
+    is_ranked = items is not None and benchmark_session.protocol_info.grades_rankings
+    outcome = Outcome.OK if is_ranked or answer.text.strip() else Outcome.EMPTY
     usage = ReportedUsage(
         prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens, cost_usd=answer.cost_usd
     )
@@ -240,5 +256,5 @@ def _response(
         items=items,
         reported_tokens=answer.reported_tokens,
         usage=None if usage == ReportedUsage() else usage,
-        timings=Timings(started=imported.made_at or "", ask_seconds=answer.seconds),
+        timings=Timings(started=made_at or "", ask_seconds=answer.seconds),
     )

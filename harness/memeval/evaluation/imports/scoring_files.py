@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memeval.benchmarks.formats.reading import UNKNOWN_SOURCE, ImportedAnswer, ImportedAnswers
+from memeval.benchmarks.formats.reading import UNKNOWN_SOURCE, ImportedAnswers
 from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.imports.importing import response_to
 from memeval.evaluation.judge.grades import grade_items
 from memeval.grading.evidence import index_of, measures
 from memeval.grading.scoring import headline
@@ -12,7 +13,7 @@ from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.records.base import Digest
 from memeval.records.errors import BadInput
-from memeval.records.response import Outcome, Response, RetrievedItem, Timings
+from memeval.records.response import Response
 from memeval.statistics.composite import CompositeEstimate, Layout, composite_interval
 
 DEPTHS = (1, 3, 5, 10)
@@ -63,11 +64,13 @@ def score_answers(answers: ImportedAnswers, session: BenchmarkSession) -> FileSc
             where=where,
             remedy="Use the question ids of the benchmark's data, or name another --benchmark or --tier.",
         )
-    ranked = session.protocol_info.search_items is not None
+    ranked = session.protocol_info.grades_rankings
     if ranked != (answers.has_rankings):
         wanted = "lists of ids" if ranked else "answers"
         raise BadInput(f"the protocol '{session.protocol}' scores {wanted}.", where=where, remedy="Choose --protocol.")
-    responses = [_response(session, key, given[question]) for key in present for question in key.question_ids]
+    responses = [
+        response_to(given[question], key, session, own_ids=True) for key in present for question in key.question_ids
+    ]
     grades = {grade.item_id: grade for grade in grade_items(session, present, responses, RulesJudge())}
     credits = {key.item_id: (headline(grades[key.item_id]) or 0.0) for key in present}
     clusters = tuple(tuple(key.cluster for key in members) for members in groups)
@@ -75,7 +78,7 @@ def score_answers(answers: ImportedAnswers, session: BenchmarkSession) -> FileSc
     retrieved = (source for response in responses for item in response.items or () for source in item.source_ids)
     sources = (each for each in retrieved if each.startswith(UNKNOWN_SOURCE))
     values = {"score": credits}
-    if ranked:
+    if ranked and "recall" not in session.protocol_info.needs:  # texts in banks are of no session
         values |= _ranked(session, {response.item_id: response for response in responses}, present)
     return FileScore(
         benchmark=session.benchmark.info.id,
@@ -112,25 +115,3 @@ def _ranked(
                 if name in NAMES:
                     found.setdefault(f"{kind}_{name}", {})[key.item_id] = value
     return found
-
-
-def _response(session: BenchmarkSession, key: ItemKey, answer: ImportedAnswer) -> Response:
-    items = None
-    if answer.sources is not None:
-        ordinals = session.dataset.ordinals(key.scenario_id)
-        index = index_of(session.scenarios[key.scenario_id])
-        items = tuple(
-            RetrievedItem(source_ids=(each if index.knows(each) else ordinals.get(each, UNKNOWN_SOURCE + each),))
-            for each in answer.sources
-        )
-    outcome = Outcome.OK if answer.text.strip() or items is not None else Outcome.EMPTY
-    return Response(
-        item_id=key.item_id,
-        scenario_id=key.scenario_id,
-        question_id=answer.question_id,
-        outcome=Outcome.ADAPTER_ERROR if answer.error is not None else outcome,
-        answer=answer.text,
-        error=answer.error,
-        items=items,
-        timings=Timings(started=""),
-    )
