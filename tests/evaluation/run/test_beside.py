@@ -1,18 +1,26 @@
 """Times of a system beside a control: real processes, in turns, on one conversation."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.run import beside
 from memeval.evaluation.run.beside import CONTROL, REPEATS
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.execution.preparation import SystemSetup
 from memeval.execution.progress import Progress
+from memeval.gateway.stops import BudgetSpent
+from memeval.records.call import Phase
 from memeval.records.run import Run
 from memeval.statistics.time_ratios import time_ratio
+from memeval.systems.controls import all_controls
 from memeval.systems.sandbox import SandboxMode
-from memeval.systems.source import file_source
+from memeval.systems.source import control_source, file_source
+from tests.evaluation.asking import PickyServer
 from tests.support.tiny import TinyBenchmark
 
 ADAPTER = """
@@ -32,6 +40,15 @@ class Slow:
         self.texts = []
 """
 
+CALLS = """\
+import json, os, urllib.request
+        body = json.dumps({"model": "small", "messages": [{"role": "user", "content": question}]}).encode()
+        address, key = os.environ["OPENAI_BASE_URL"], os.environ["OPENAI_API_KEY"]
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+        urllib.request.urlopen(urllib.request.Request(f"{address}/chat/completions", body, headers)).read()
+"""
+"""Has each search call a model."""
+
 SEARCHES = {"method": "search", "more": "k, ", "reply": '[{"text": text} for text in self.texts[:k]]', "fails": ""}
 
 
@@ -48,7 +65,8 @@ def measured(folder: Path, options: RunOptions | None = None, /, **adapter: obje
     setup = SystemSetup(sandbox=SandboxMode.NONE)
     options = options or RunOptions(folder / "results", setup=setup, times_beside=True, skip_conformance=True)
     session = BenchmarkSession.open(TinyBenchmark(3, 4))
-    return run_system(file_source(file), session, options, Noted()).run, notes
+    source = replace(file_source(file), declared_models=("small",) if adapter.get("fails") == CALLS else ())
+    return run_system(source, session, options, Noted()).run, notes
 
 
 def test_a_slow_system_is_slower_than_the_control_beside_it(tmp_path: Path) -> None:
@@ -98,3 +116,38 @@ def test_without_times_a_sentence_says_why(tmp_path: Path, adapter: dict[str, ob
     run, notes = measured(tmp_path, None, **adapter)
     assert run.beside is None
     assert note in notes
+
+
+@pytest.mark.parametrize(
+    "stop", [KeyboardInterrupt(), BudgetSpent("the budget is spent.")], ids=["interrupt", "budget"]
+)
+def test_what_is_called_beside_a_control_is_not_of_the_run(
+    tmp_path: Path, server: PickyServer, monkeypatch: pytest.MonkeyPatch, stop: BaseException
+) -> None:
+    server.answer, measure = lambda _body: "noted", beside.times_beside
+
+    def stopped(*given: Any) -> None:
+        assert measure(*given) is not None
+        raise stop
+
+    adapter: dict[str, object] = {"fails": CALLS, "ingest": 0, "seconds": 0}
+    with monkeypatch.context() as patch:
+        patch.setattr(beside, "times_beside", stopped)
+        if isinstance(stop, KeyboardInterrupt):
+            with pytest.raises(KeyboardInterrupt):
+                measured(tmp_path, None, **adapter)
+        else:
+            run, notes = measured(tmp_path, None, **adapter)
+            assert (run.beside, notes[-1]) == (None, "No times beside bm25: the budget is spent.")
+    run, _notes = measured(tmp_path, None, **adapter)
+    assert run.usage[Phase.SEARCH].calls == 12, "one for each question"
+
+
+def test_the_control_searches_as_many_items_as_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[int] = []
+    monkeypatch.setattr(beside, "times_beside", lambda *given: found.append(given[4].search_items))
+    setup = SystemSetup(sandbox=SandboxMode.NONE)
+    session = BenchmarkSession.open(find("qa-smoke@1"))
+    options = RunOptions(tmp_path / "results", setup=setup, times_beside=True, skip_conformance=True, limit=1)
+    run = run_system(control_source(all_controls()["bm25"]), session, options).run
+    assert found == [run.track.limits.search_items] == [5]

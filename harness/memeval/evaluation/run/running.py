@@ -29,6 +29,7 @@ from memeval.execution.progress import Progress
 from memeval.execution.readers import NATIVE
 from memeval.execution.steps import FinishedItems, SystemInstance
 from memeval.gateway.record import CallRecord
+from memeval.gateway.stops import GatewayStopped
 from memeval.grading.base import last_attempts
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
@@ -219,19 +220,29 @@ def _run(setting: _Setting) -> RunFolder:
         executor = _executor(setting, reader, plan.inputs.track.limits.search_items)
         early = _answer_items(setting, executor, items, retryable, journal)
         rows = _graded_rows(setting, items, journal, own, reader, retried, early)
-        beside = _beside(setting, items, reader)
+        beside = _beside(setting, items, reader, plan)
         return seal(folder, plan, rows, journal.log_lines, options.concurrency, benchmark_session, beside)
 
 
-def _beside(setting: _Setting, items: Sequence[ItemKey], reader: Reader | None) -> BesideTimes | None:
-    """Return the times of a finished run beside a control; ``None`` if they are not wanted or not known."""
+def _beside(setting: _Setting, items: Sequence[ItemKey], reader: Reader | None, plan: Plan) -> BesideTimes | None:
+    """Return the times of a finished run beside a control; ``None`` if they are not wanted or not known.
+
+    Its calls and exchanges are not the run's.
+    """
     options = setting.options
     if not (options.times_beside or setting.source.product_version):
         return None
-    from memeval.evaluation.run.beside import times_beside
+    from memeval.evaluation.run.beside import CONTROL, times_beside
 
     new_instance, session, note = setting.new_instance, setting.benchmark_session, setting.progress.note
-    return times_beside(new_instance, session, items, reader, options.limits, options.setup, setting.models, note)
+    limits, models = plan.inputs.track.limits, setting.models
+    setting.traffic.store_in(lambda row: None)
+    try:
+        models.open_run(f"{plan.run_id}-beside", CallRecord(None))
+        return times_beside(new_instance, session, items, reader, limits, options.setup, models, note)
+    except GatewayStopped as stopped:
+        note(f"No times beside {CONTROL}: {stopped.problem}")
+        return None
 
 
 def _answer_items(
