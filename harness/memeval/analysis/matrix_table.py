@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,15 +13,19 @@ from memeval.records.evalresult import EvalMetrics
 from memeval.records.matrix import CellState, ComparedTo, Gate, GateResult, Matrix, MatrixCell, MatrixPlan
 from memeval.systems.channel import visible
 
-_LESS = re.compile(r"error_rate|.*_(ms|usd|seconds|used)|usd_per_item|.*hallucination.*|.*leak.*|false_positive.*")
-"""Figures for which lower is better."""
-
 FIGURES = frozenset(
     {name for name, field in EvalMetrics.model_fields.items() if field.annotation in (float | None, int | None)}
     | {f"recall_at_{depth}" for depth in DEPTHS}
     | {"cost_total_usd", "usd_per_item", "tokens_per_question", "error_rate"}
 )
 """Names of the figures of a cell that do not depend on the benchmark."""
+
+_MORE = frozenset(
+    {"recall_precision", "recall_hit_rate", "recall_mrr", "recall_ndcg", "recall_coverage", "r_precision"}
+    | {"reflect_accuracy", "reflect_completeness", "true_rejection_rate", "abstention_rate_adversarial"}
+    | {f"recall_at_{depth}" for depth in DEPTHS}
+)
+"""Figures for which higher is better. Of all others, lower is better: counts, times, costs and rates of faults."""
 
 EPSILON = 1e-9
 """Tolerance for rounding errors at a limit."""
@@ -48,9 +51,7 @@ def gate_results(
             baseline = (cell.benchmark, cell.reader, plan.systems[0].id)
             first = next((c for c in cells if (c.benchmark, c.reader, c.system) == baseline), None)
             value = value_of(cell, gate.metric)
-            passed, sentence = _gate_outcome(
-                gate, value, None if first is None else value_of(first, gate.metric), metrics
-            )
+            passed, sentence = _gate_outcome(gate, cell, first, metrics)
             yield GateResult(
                 gate=index,
                 benchmark=cell.benchmark,
@@ -77,8 +78,9 @@ def numbers_of(cell: MatrixCell) -> dict[str, float | None]:
 
 
 def _gate_outcome(
-    gate: Gate, value: float | None, first: float | None, metrics: Mapping[str, MetricInfo]
+    gate: Gate, cell: MatrixCell, first: MatrixCell | None, metrics: Mapping[str, MetricInfo]
 ) -> tuple[bool, str]:
+    value = value_of(cell, gate.metric)
     if value is None:
         return False, f"there is no {gate.metric}."
     limits, passed = [], True
@@ -89,11 +91,16 @@ def _gate_outcome(
         passed = passed and value <= gate.maximum + EPSILON
         limits.append(f"at most {gate.maximum:g}")
     if gate.drop is not None:
-        known = metrics.get(gate.metric)
-        lower_is_better = known.direction is Direction.LOWER if known else bool(_LESS.fullmatch(gate.metric))
-        behind = None if first is None else (value - first if lower_is_better else first - value)
-        passed = passed and behind is not None and behind <= gate.drop + EPSILON
-        limits.append(f"no more than {gate.drop:g} behind the first" + ("" if behind is None else f" ({first:.6g})"))
+        known, before = metrics.get(gate.metric), None if first is None else value_of(first, gate.metric)
+        lower_is_better = known.direction is Direction.LOWER if known else gate.metric in FIGURES - _MORE
+        if before is None:
+            passed, why = False, ""
+        elif first is None or first.track_id != cell.track_id:
+            passed, why = False, ", which is of another track"
+        else:
+            behind = value - before if lower_is_better else before - value
+            passed, why = passed and behind <= gate.drop + EPSILON, f" ({before:.6g})"
+        limits.append(f"no more than {gate.drop:g} behind the first{why}")
     return passed, f"{gate.metric} is {value:.6g}, and is to be {' and '.join(limits)}."
 
 

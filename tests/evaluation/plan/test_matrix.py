@@ -482,6 +482,22 @@ def test_what_nothing_beats_in_cost_and_score_is_kept() -> None:
     assert [each.system for each in best_for_their_cost(cells)] == ["a", "c"]
 
 
+LIMIT = "and is to be no more than 0.1 behind the first"
+
+
+def drops(name: str, before: float, after: float, track: str | None = None) -> tuple[bool, str]:
+    """Return whether the second of two cells passes a gate on the drop of a number, and the gate's sentence."""
+    plan = MatrixPlan(
+        name="x",
+        benchmarks=(MatrixBenchmark(id="tiny@1"),),
+        systems=(MatrixSystem(id="a", system="a"), MatrixSystem(id="b", system="b")),
+        promotion_gates=(Gate(metric=name, drop=0.1, systems=("b",)),),
+    )
+    second = cell("b", after, 0, **{name: after}).model_copy(update={"track_id": track})
+    (result,) = gate_results(plan, [cell("a", before, 0, **{name: before}), second], {})
+    return result.passed, result.sentence.partition(": ")[2]
+
+
 def test_a_drop_is_a_rise_where_less_is_better() -> None:
     plan = MatrixPlan(
         name="x",
@@ -503,6 +519,24 @@ def test_a_drop_is_a_rise_where_less_is_better() -> None:
         ("b", True),
     ]
     assert value_of(cells[0], "nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "better"),
+    [
+        *((name, -1) for name in ("tokens_per_question", "dedup_rate", "failed_retain_count", "api_calls_total")),
+        *((name, -1) for name in ("retry_count", "isolation_violations", "false_positive_hits_mean", "error_rate")),
+        *((name, 1) for name in ("recall_at_5", "true_rejection_rate", "reflect_accuracy", "recall_coverage")),
+    ],
+)
+def test_a_drop_of_a_figure_is_judged_in_its_direction(name: str, better: int) -> None:
+    assert drops(name, before=0.5, after=0.5 + better / 4) == (True, f"{name} is {0.5 + better / 4}, {LIMIT} (0.5).")
+    assert not drops(name, before=0.5, after=0.5 - better / 4)[0]
+
+
+def test_a_drop_is_not_judged_between_tracks() -> None:
+    passed, sentence = drops("composite", before=0.5, after=0.5, track="other")
+    assert (passed, sentence) == (False, f"composite is 0.5, {LIMIT}, which is of another track.")
 
 
 def test_a_gate_can_ask_for_every_number_that_a_cell_has(ran: MatrixRun) -> None:
