@@ -49,7 +49,7 @@ def choose_reader(
     """
     fixed = protocol.reader if protocol else None
     offline = protocol.offline_reader if protocol and protocol.offline_reader else OFFLINE
-    if fixed is not None and asked not in (None, fixed):
+    if fixed is not None and asked is not None and asked.partition("@")[0] != fixed:
         raise BadInput(f"this protocol needs the reader '{fixed}'.", remedy="Remove --reader.")
     name = asked or fixed or (NATIVE if "query" in capabilities else offline)
     if name == OFFLINE:
