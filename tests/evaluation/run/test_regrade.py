@@ -1,5 +1,6 @@
 """Regrading: the same responses on another track, with reuse of recorded judgments."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from memeval.gateway.stops import BudgetSpent
 from memeval.records.call import Call, Phase
 from memeval.records.errors import BadInput
 from memeval.records.grade import GradeState
+from memeval.records.history import PackageIndex, ProductVersion
 from memeval.systems.source import file_source
 from tests.evaluation.asking import (
     DATED,
@@ -35,6 +37,8 @@ from tests.evaluation.asking import (
     searching_system,
 )
 from tests.support.adapters import plain_adapter
+
+LOCK = f"sha256:{'1' * 64}"
 
 STOPS = "judge.tokens=1700"
 """A budget that stops a run of four items."""
@@ -235,3 +239,13 @@ def test_a_partial_run_stays_partial(tmp_path: Path, server: PickyServer) -> Non
     assert (again.run.track.judge, again.run.track.judge_label) == (DATED, LABEL)
     assert again.run.scores.composite.value is None
     assert holds(again)
+
+
+def test_a_run_of_a_released_version_is_regraded_in_its_own_folder_alone(tmp_path: Path, server: PickyServer) -> None:
+    stated = ProductVersion(package="p", version="1", index=PackageIndex.PYPI, released=None, form="a.py", lock=LOCK)
+    source = replace(one_wrong(tmp_path), product_version=stated)
+    run = run_system(source, benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
+    with pytest.raises(BadInput, match="measures a released version") as refused:
+        regrade_run(run, judge(), regrading(tmp_path / "elsewhere"))
+    assert f"--results {tmp_path / 'results'}" in str(refused.value)
+    assert regrade_run(run, judge(), regrading(tmp_path)).run.product_version == stated

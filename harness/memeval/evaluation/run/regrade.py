@@ -22,6 +22,7 @@ from memeval.gateway.record import CallRecord
 from memeval.judging.prompting import is_judges
 from memeval.keys import ItemKey
 from memeval.options import ImportOptions, RegradeOptions
+from memeval.records.errors import BadInput
 from memeval.records.journal import LogLine, Plan
 from memeval.records.run import Inputs, Run
 
@@ -36,11 +37,19 @@ def regrade_run(
     """Grade a run's stored responses with another judge.
 
     Returns the new run, or an existing run with the same responses and judge, which can be the source. Raises
-    ``BadInput`` if the run or its data is not readable, or the data has another digest than the run's. Raises
-    ``GatewayStopped`` if the judge's endpoint or key failed, or the budget is spent. The same call resumes.
+    ``BadInput`` if the run or its data is not readable, or the data has another digest than the run's; or if the run is
+    of a released version, and the results folder is not that version's. Raises ``GatewayStopped`` if the judge's
+    endpoint or key failed, or the budget is spent. The same call resumes.
     """
     progress = progress or Progress()
     run = source.run
+    own = source.path.resolve().parents[2]
+    if run.product_version is not None and options.results.resolve() != own:
+        raise BadInput(
+            f"run {run.run_id} measures a released version, whose runs are stored in a folder of its own.",
+            where=source.path,
+            remedy=f"Name that folder: --results {own}",
+        )
     inputs = Inputs.of(judge.on(run.track), run.system, run.coverage.limit)
     system_folder = options.results / run.track.benchmark.partition("@")[0] / run.system.slug
     if not options.fresh:
@@ -59,14 +68,14 @@ def regrade_run(
     responses = list(stored.responses())
     given = Rows(responses, list(stored.contexts()), [], list(stored.judgments()), list(stored.calls()), others)
     answered = {row.item_id for row in responses}
-    own = {
+    of_grades = {
         "run_id": "",
         "harness": harness(inputs.track.benchmark),
         "seeds": {name: seed for name, seed in run.seeds.items() if name != "judge"} | judge.seeds,
         "answers_from": run.run_id,
     }
     of_answers = {name: getattr(run, name) for name in Plan.model_fields.keys() & Run.model_fields.keys()}
-    plan = Plan(started="", inputs=inputs, **(of_answers | own))
+    plan = Plan(started="", inputs=inputs, **(of_answers | of_grades))
     detail = f"the responses of {run.run_id} by {judge.name}"
     items = [key for key in session.keys if key.item_id in answered]
     return graded_run(plan, given, items, session, judge, options, progress, "judged", detail, run.timing.concurrency)
