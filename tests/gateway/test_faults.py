@@ -240,7 +240,7 @@ def test_an_error_that_no_retry_can_change_stops_all_calls(
             ask_all(gateway, server, range(50))
         assert raised.value.exit_code is code
         assert said.format(url=server.url) in str(raised.value)
-        assert "Progress is saved. Run the same command to resume." in str(raised.value)
+        assert "Progress is saved. Run the same command to resume, without --fresh." in str(raised.value)
         assert KEY not in str(raised.value)
         assert server.url in str(raised.value)
         sent = server.requests

@@ -30,7 +30,7 @@ from memeval.cli import (
 )
 from memeval.cli.fields import command
 from memeval.cli.plain_help import command_of, names_of
-from memeval.cli.shared import RESUME_HINT, visible
+from memeval.cli.shared import resume_hint, visible
 from memeval.records.errors import ExitCode, MemevalError
 
 app = typer.Typer(
@@ -161,7 +161,7 @@ def main() -> None:
         if not sys.stderr.closed:
             _print_broken_benchmarks(reported)
     if code == ExitCode.INTERRUPTED:  # Typer also turns Ctrl-C into this code
-        _print_error(f"interrupted. {RESUME_HINT}")
+        _print_error(f"interrupted. {resume_hint()}")
     sys.exit(code if isinstance(code, int) else ExitCode.DONE)
 
 

@@ -11,7 +11,7 @@ import typer
 
 from memeval.cli.fields import Without
 from memeval.cli.outcomes import worst_of
-from memeval.cli.shared import RESUME_HINT, counted, print_json, print_note
+from memeval.cli.shared import counted, print_json, print_note, resume_hint
 from memeval.options import RunOptions
 from memeval.records.errors import BadInput, CheckFailed, NotApplicable
 
@@ -91,7 +91,9 @@ def _conclude(made: MatrixRun) -> None:
     ]
     failed = [gate for gate in made.folder.matrix.gates if not gate.passed]
     if found:
-        raise worst_of(found, f"{counted(len(found), 'cell')} of {len(made.outcomes)} failed. See above.", RESUME_HINT)
+        raise worst_of(
+            found, f"{counted(len(found), 'cell')} of {len(made.outcomes)} failed. See above.", resume_hint()
+        )
     if failed:
         raise CheckFailed(
             f"{counted(len(failed), 'promotion gate')} failed.", remedy="The gate lines above show the values."

@@ -17,7 +17,7 @@ import typer
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.cli.shared import DEFAULT_RESULTS, RESUME_HINT, Results, counted, print_table
+from memeval.cli.shared import DEFAULT_RESULTS, Results, counted, print_table, resume_hint
 from memeval.records.errors import BadInput, CheckFailed, ExitCode, MemevalError
 from memeval.records.ledger import LedgerEvent, Runner
 
@@ -257,7 +257,7 @@ def results(
             for each in matrices:
                 make_matrix(each, recording, progress)
     except KeyboardInterrupt:
-        print(f"memeval: interrupted. {RESUME_HINT}", file=sys.stderr)
+        print(f"memeval: interrupted. {resume_hint()}", file=sys.stderr)
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     if outcomes:
         print_minutes(outcomes, before)

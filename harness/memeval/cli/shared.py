@@ -124,7 +124,9 @@ def option_or_prompt(value: str | None, question: str, default: str = "", kind: 
     return answer.strip()
 
 
-RESUME_HINT = "Progress saved. Run the same command to resume."
+def resume_hint() -> str:
+    """Return how an interrupted command resumes; with ``--fresh`` it would start again."""
+    return f"Progress saved. Run the same command to resume{', without --fresh' if '--fresh' in sys.argv else ''}."
 
 
 def visible(text: str) -> str:

@@ -7,7 +7,7 @@ from memeval.gateway.endpoints import Endpoint
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, ExitCode, MemevalError
 
-RESUME = "Progress is saved. Run the same command to resume."
+RESUME = "Progress is saved. Run the same command to resume, without --fresh."
 
 
 class GatewayStopped(MemevalError):
