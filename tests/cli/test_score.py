@@ -14,9 +14,11 @@ from memeval.benchmarks.formats.simple import read
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.imports.scoring_files import score_answers
 from memeval.records.errors import BadInput
+from tests.benchmarks.deepmemeval.rows import rows
 from tests.claims.conftest import KEYS
 from tests.support.calling import Call
 from tests.support.data import test_data
+from tests.support.elsewhere import deepmemeval_exam
 
 ROOT = Path(__file__).parents[2]
 
@@ -191,6 +193,13 @@ def test_the_id_of_a_turn_stands_for_its_text(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps({first.question_ids[0]: first.key.relevant_turns}))
     found = score_answers(read(AnswerFile.open(tmp_path / "r.json"), session), session)
     assert found.categories[first.category] > 0
+
+
+def test_data_without_a_question_of_a_category_that_counts_is_refused(tmp_path: Path) -> None:
+    session = deepmemeval_exam(rows()[:1])
+    (tmp_path / "a.json").write_text(json.dumps({session.keys[0].question_ids[0]: "Yes."}))
+    with pytest.raises(BadInput, match="the data has no question of the category"):
+        score_answers(read(AnswerFile.open(tmp_path / "a.json"), session), session)
 
 
 @pytest.mark.data

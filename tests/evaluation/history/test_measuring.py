@@ -151,6 +151,13 @@ def test_a_run_that_its_judge_stopped_is_no_gap_of_a_version_and_resumes(
     assert (run.run_id, begun.exists()) == (begun.parent.parent.name, False)
 
 
+def test_a_history_of_another_package_names_all_that_must_move(index: Index, call: Call, tmp_path: Path) -> None:
+    assert call(*COMMAND, "--versions", "2.1").code == 0
+    declared = tmp_path / "submissions/keeper/history/history.toml"
+    declared.write_text(declared.read_text().replace("schema_version = 1", 'schema_version = 1\npackage = "brought"'))
+    assert call(*COMMAND, "--versions", "3.0").fails("Move this file and the folder results/history/keeper away")
+
+
 def test_a_changed_adapter_is_refused_for_a_step_could_be_its_own(index: Index, call: Call, tmp_path: Path) -> None:
     assert call(*COMMAND, "--versions", "2.1").code == 0
     adapter = tmp_path / "submissions/keeper/adapter.py"

@@ -390,13 +390,18 @@ def test_a_results_folder_with_matrices_is_verified_with_them(copied: MatrixFold
     assert "which is missing" in finding.problem
 
 
-def test_a_matrix_that_names_a_place_outside_the_results_is_a_finding(copied: MatrixFolder, tmp_path: Path) -> None:
+def test_a_matrix_that_names_what_is_not_there_is_a_finding(copied: MatrixFolder, tmp_path: Path) -> None:
     head = copied.path / "matrix.json"
     data = json.loads(head.read_text())
     data["cells"][0]["run"] = "../../etc"
     head.write_text(json.dumps(data))
     (finding,) = verify_matrix(stored_matrices(tmp_path / "results")[0], tmp_path / "results")
     assert "which is not a run in this results folder" in finding.problem
+    for index in (7, -1):
+        data["cells"][0] |= {"run": None, "benchmark": index}
+        head.write_text(json.dumps(data))
+        (finding,) = verify_matrix(stored_matrices(tmp_path / "results")[0], tmp_path / "results")
+        assert "a benchmark that its plan does not name" in finding.problem
     head.write_text("{")
     assert verify_matrix(stored_matrices(tmp_path / "results")[0], tmp_path / "results")[0].where.startswith(str(head))
 

@@ -94,10 +94,11 @@ def _history(measurement: Measurement) -> VersionHistory:
     stated = past.submission.product
     known = history_of_system(measurement.results, measurement.slug)
     if known is not None and (known.package, known.index) != (past.package, past.index):
+        folder = measurement.results / "history" / measurement.slug
         raise BadInput(
             f"the stored history of '{measurement.slug}' counts the versions of {known.package}, not {past.package}.",
-            where=measurement.results / "history" / f"{measurement.slug}.json",
-            remedy="Move the old history away, or restore 'package'.",
+            where=f"{folder}.json",
+            remedy=f"Move this file and the folder {folder} away, or restore 'package'.",
         )
     return VersionHistory(
         slug=measurement.slug,

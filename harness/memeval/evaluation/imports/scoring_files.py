@@ -48,12 +48,18 @@ class FileScore:
 def score_answers(answers: ImportedAnswers, session: BenchmarkSession) -> FileScore:
     """Score answers or rankings.
 
-    Raises ``BadInput`` if no entry belongs to a planned question, or the file has rankings for a protocol of answers,
-    or the other way round.
+    Raises ``BadInput`` if a category has no question, no entry belongs to a planned question, or the file has rankings
+    for a protocol of answers, or the other way round.
     """
     given = {answer.question_id: answer for answer in answers.answers}
     plans = [plan for plan in session.benchmark.plan(session.keys, session.protocol, session.tier) if plan.weight]
     groups = [[key for key in session.keys if key.category == plan.name] for plan in plans]
+    if absent := [plan.name for plan, members in zip(plans, groups, strict=True) if not members]:
+        raise BadInput(
+            f"the data has no question of the category '{absent[0]}', which counts in the score.",
+            where=session.benchmark.info.id,
+            remedy="Add questions of every category to the data.",
+        )
     keys = [key for members in groups for key in members]
     planned = [question for key in keys for question in key.question_ids]
     present = [key for key in keys if given.keys() >= set(key.question_ids)]

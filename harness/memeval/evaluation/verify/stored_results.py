@@ -88,6 +88,8 @@ MATRIX_REMEDY = "Run memeval matrix again, or restore the missing files."
 def verify_matrix(stored: MatrixFolder, results: Path) -> list[Finding]:
     try:
         matrix = stored.matrix
+        if not all(0 <= cell.benchmark < len(matrix.plan.benchmarks) for cell in matrix.cells):
+            return [Finding(str(stored.path), "has a cell of a benchmark that its plan does not name.", MATRIX_REMEDY)]
         outcomes = [_outcome(cell, results) for cell in matrix.cells]
         if changed := list(filter(None, (_run_problem(cell, stored, results) for cell in matrix.cells))):
             return changed
