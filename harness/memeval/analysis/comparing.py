@@ -13,7 +13,7 @@ from memeval.records.comparison import ComparedRun, Comparison, Difference, Flip
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
 from memeval.records.track import CategoryPlan, Track, differing_parts
-from memeval.statistics.composite import Layout
+from memeval.statistics.composite import Layout, composite
 from memeval.statistics.flips import family_tests
 from memeval.statistics.paired import PairedDifference, mcnemar, paired_difference, paired_means
 
@@ -226,10 +226,7 @@ def _composite_difference(
     samples = [
         [[_item_score(pair[position]) for pair in by_category[each.name]] for each in weighted] for position in (0, 1)
     ]
-    values = [
-        math.fsum(weight * math.fsum(row) / len(row) for weight, row in zip(layout.weights, sample, strict=True))
-        for sample in samples
-    ]
+    values = [composite(layout, sample) for sample in samples]
     paired = paired_difference(layout, samples[1], samples[0])
     return _difference(COMPOSITE, paired, values, [pair for each in weighted for pair in by_category[each.name]])
 

@@ -16,7 +16,7 @@ from memeval.records.response import Response
 QUANTILES = (50, 95, 99)
 
 
-def percentile(values: Sequence[float], p: float) -> float | None:
+def interpolated_percentile(values: Sequence[float], p: float) -> float | None:
     """Return a percentile with linear interpolation; ``None`` for no values.
 
     Position ``(n − 1) · p / 100`` in the ordered values (Astrocyte's evaluation, ``percentile``). ``p``: from 0 to 100.
@@ -107,7 +107,7 @@ def _latencies(rows: Sequence[Response], reflected: set[str]) -> dict[str, float
         "reflect": [times.ask_seconds for mine, times in asked if mine and times.ask_seconds is not None],
     }
     percentiles = {
-        f"{name}_latency_p{p}_ms": _milliseconds(percentile(values, p))
+        f"{name}_latency_p{p}_ms": _milliseconds(interpolated_percentile(values, p))
         for name, values in seconds.items()
         for p in QUANTILES
     }
@@ -115,7 +115,9 @@ def _latencies(rows: Sequence[Response], reflected: set[str]) -> dict[str, float
         fsum(each or 0.0 for each in (times.ask_seconds, times.search_seconds, times.read_seconds))
         for _, times in asked
     ]
-    return percentiles | {f"e2e_per_question_p{p}_ms": _milliseconds(percentile(totals, p)) for p in QUANTILES[:2]}
+    return percentiles | {
+        f"e2e_per_question_p{p}_ms": _milliseconds(interpolated_percentile(totals, p)) for p in QUANTILES[:2]
+    }
 
 
 def _milliseconds(seconds: float | None) -> float | None:

@@ -208,7 +208,7 @@ def _category(category: CategoryPlan, grades: list[Grade]) -> CategoryScore:
         tally=tally(category.items, grades, headline),
         flags=tuple(FlagCount(flag=flag, items=flags[flag]) for flag in Flag if flags[flag]),
         alternates={name: _alternate_tally(category, grades, name) for name in names},
-        metrics=_means(grades),
+        metrics=means(grades),
     )
 
 
@@ -217,7 +217,7 @@ def _alternate_tally(category: CategoryPlan, grades: list[Grade], name: str) -> 
     return tally(category.items - len(grades) + len(kept), kept, alternate(name))
 
 
-def _means(grades: list[Grade]) -> dict[str, float | None]:
+def means(grades: Sequence[Grade]) -> dict[str, float | None]:
     """Return the mean of each metric over the items with a value; ``None`` if no item has one."""
     names = sorted({name for grade in grades for name in grade.metrics})
     values = {name: [v for grade in grades if (v := grade.metrics.get(name)) is not None] for name in names}

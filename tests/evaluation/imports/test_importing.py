@@ -128,7 +128,9 @@ def test_reported_time_tokens_and_cost_are_stored_as_self_reported(tmp_path: Pat
 
 def test_the_same_file_is_graded_once_unless_another_run_is_asked_for(tmp_path: Path, tiny: None) -> None:
     first = tiny_run(tmp_path)
+    (first.path / "journal").mkdir()  # of a process that was killed after it wrote the head
     assert tiny_run(tmp_path).path == first.path
+    assert not (first.path / "journal").exists()
     fresh = tiny_run(tmp_path, fresh=True)
     assert fresh.path != first.path
     other = tiny_run(tmp_path, all_right()[:3])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memeval
-from memeval.analysis.suite_metrics import metrics_of_rows, metrics_of_run, percentile
+from memeval.analysis.suite_metrics import interpolated_percentile, metrics_of_rows, metrics_of_run
 from memeval.evaluation.run.live import SuiteOptions
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.records.evalresult import EvalMetrics, EvalResult
@@ -286,14 +286,14 @@ class TestPercentile:
         ],
     )
     def test_has_the_values_of_astrocytes_own(self, values: Any, p: float, expected: float | None) -> None:
-        assert percentile(list(values), p) == pytest.approx(expected)
+        assert interpolated_percentile(list(values), p) == pytest.approx(expected)
 
     @pytest.mark.parametrize("p", [-0.1, 100.1, float("nan")])
     def test_refuses_what_is_no_percentile(self, p: float) -> None:
         with pytest.raises(ValueError, match="between 0 and 100"):
-            percentile([1.0], p)
+            interpolated_percentile([1.0], p)
 
     @given(st.lists(st.floats(-1e6, 1e6), min_size=1), st.floats(0, 100))
     def test_lies_between_the_least_and_the_most(self, values: list[float], p: float) -> None:
-        found = percentile(values, p)
+        found = interpolated_percentile(values, p)
         assert found is not None and min(values) - 1e-6 <= found <= max(values) + 1e-6

@@ -17,6 +17,7 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.plan.executing import PlannedRun, run_plan
 from memeval.evaluation.plan.reading import sources_of
 from memeval.execution.progress import Progress
+from memeval.grading.scoring import means
 from memeval.options import RunOptions
 from memeval.records.benchmark import MetricInfo
 from memeval.records.errors import MemevalError, NotApplicable
@@ -145,19 +146,18 @@ def _cell(outcome: CellOutcome, results: Path, metrics: Mapping[str, MetricInfo]
         done=run.coverage.done,
         errors=run.scores.overall.errors,
         categories=tuple(CategoryShare(name=each.name, share=each.tally.accuracy) for each in run.scores.categories),
-        metrics=_means(outcome.folder, metrics),
+        metrics=_metrics(outcome.folder, metrics),
         figures=_figures(outcome.folder),
     )
 
 
-def _means(folder: RunFolder, metrics: Mapping[str, MetricInfo]) -> dict[str, float | None]:
+def _metrics(folder: RunFolder, metrics: Mapping[str, MetricInfo]) -> dict[str, float | None]:
     """Return the mean of each metric over the items that have it; the square root for metrics such as RMSE."""
-    values: dict[str, list[float]] = defaultdict(list)
-    for name, value in (each for grade in folder.grades() for each in grade.metrics.items()):
-        if name in metrics and value is not None:
-            values[name].append(value)
-    means = {name: math.fsum(found) / len(found) for name, found in sorted(values.items())}
-    return {name: math.sqrt(max(0.0, mean)) if metrics[name].root else mean for name, mean in means.items()}
+    return {
+        name: math.sqrt(max(0.0, mean)) if metrics[name].root else mean
+        for name, mean in means(list(folder.grades())).items()
+        if name in metrics and mean is not None
+    }
 
 
 def _figures(folder: RunFolder) -> dict[str, float | None]:

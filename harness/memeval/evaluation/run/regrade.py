@@ -1,6 +1,5 @@
 """Grades stored answers with another judge: a new run on another track, with the same responses."""
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -59,8 +58,6 @@ def regrade_run(
         done = [folder for folder in finished_runs(system_folder, inputs) if folder.run.answers_from == run.run_id]
         if done:
             progress.note(f"{done[-1].path}: this run has the same answers and judge; reused.")
-            # The journal remains if the process was killed after it wrote the head.
-            shutil.rmtree(done[-1].path / "journal", ignore_errors=True)
             return done[-1]
     session = session_of_run(run, data)
     stored = decoded_run(source, session)

@@ -1,5 +1,6 @@
 """Finds the folder of a run: a finished run to reuse, an unfinished run to resume, or a new folder."""
 
+import shutil
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,9 +18,15 @@ OF_A_SYSTEM = frozenset({"submission_digest", "environment_digest"})
 
 
 def finished_runs(system_folder: Path, inputs: Inputs) -> list[RunFolder]:
-    """Return the finished runs with the same inputs, oldest first."""
+    """Return the finished runs with the same inputs, oldest first.
+
+    Removes their journals, which remain if a process was killed after it wrote the head.
+    """
     folders = (RunFolder(head.parent) for head in sorted(system_folder.glob("*/run.json")))
-    return [folder for folder in folders if folder.run.fingerprint == inputs.fingerprint]
+    found = [folder for folder in folders if folder.run.fingerprint == inputs.fingerprint]
+    for folder in found:
+        shutil.rmtree(folder.path / "journal", ignore_errors=True)
+    return found
 
 
 def unfinished_runs(system_folder: Path) -> dict[Path, Plan]:

@@ -1,6 +1,5 @@
 """Runs a system on a benchmark: resume, reuse or start; execute; judge; seal."""
 
-import shutil
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -195,8 +194,6 @@ def _run(setting: _Setting) -> RunFolder:
             progress=progress,
         )
     if folder is not None and (folder / "run.json").exists():
-        # The journal is still there if the process was killed after it wrote run.json.
-        shutil.rmtree(folder / "journal", ignore_errors=True)
         return RunFolder(folder)
     uses_key = {
         Caller.JUDGE: setting.judge.model is not None and not setting.judge.model.is_local,
