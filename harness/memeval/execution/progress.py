@@ -105,7 +105,8 @@ class Bar(Progress):
             return
         self._printed.add(sentence)
         if self._bar is not None:
-            self._bar.console.print(sentence, markup=False, highlight=False)
+            shown = "\n".join(map(visible, sentence.splitlines()))
+            self._bar.console.print(shown, markup=False, highlight=False)
         else:
             print(sentence, file=sys.stderr)
 
