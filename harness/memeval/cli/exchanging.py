@@ -225,7 +225,8 @@ def _controls(results: Path, found: FileScore, plan: Any) -> list[Run]:
             plan,
             RulesJudge.name,
         )
-        if same and not track.reader.startswith(PREFIXES) and run.system.kind is SystemKind.CONTROL and run.scores.composite.value is not None:
+        without_model = run.system.kind is SystemKind.CONTROL and not track.reader.startswith(PREFIXES)
+        if same and without_model and run.scores.composite.value is not None:
             newest[run.system.slug] = run
     return sorted(newest.values(), key=lambda run: -(run.scores.composite.value or 0.0))
 

@@ -105,6 +105,8 @@ class Bar(Progress):
             return
         self._printed.add(sentence)
         if self._bar is not None:
+            from memeval.systems.channel import visible
+
             shown = "\n".join(map(visible, sentence.splitlines()))
             self._bar.console.print(shown, markup=False, highlight=False)
         else:
