@@ -493,6 +493,13 @@ def test_asynchronous_recalls_that_come_together_overlap(system: Start) -> None:
     assert 2 <= most <= 4
 
 
+def test_a_recall_does_not_wait_for_one_that_came_with_it(system: Start) -> None:
+    process = system(more="def recall(self, query, k=10):\n    time.sleep(float(query))\n    return []")
+    replies = process.replies_to([recall_call(query, 10) for query in ("0", "1")], Flight(2, in_order=True))
+    quick, slow = (reply.seconds for _, reply in replies if isinstance(reply, SystemReply))
+    assert quick < 0.9 < slow
+
+
 MANY_AT_ONCE = """
 import asyncio, os, threading, time
 

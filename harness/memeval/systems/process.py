@@ -327,7 +327,7 @@ class SystemProcess(ReplyingProcess):
         """Wait for the oldest unanswered call, and return its bytes; after a failure, wait for the others first."""
         oldest = waiting.popleft()
         try:
-            self._read(oldest.call, oldest.number, self._receive(oldest.call, oldest.seconds + HOLD_SECONDS))
+            self._read(oldest.call, oldest.number, self._receive(oldest.call, oldest.seconds, HOLD_SECONDS))
         except SystemFailure:
             while waiting and self.alive:
                 with contextlib.suppress(SystemFailure):

@@ -85,7 +85,7 @@ MESSAGE_LIMIT = 1000
 """The most characters of an exception's message that are kept."""
 
 HOLD_SECONDS = 0.05
-"""How long replies to calls that arrived together are delayed, to be sent together."""
+"""How long replies to sessions that arrived together are delayed, to be sent together."""
 
 PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 38, 24
 CAPABILITY_HEADER = bytes.fromhex("20080522" if sys.byteorder == "big" else "22050820") + bytes(4)
@@ -797,7 +797,8 @@ def serve() -> None:
             answers, since = "", time.monotonic()
             for request in waiting:
                 answers += calls.reply(request)
-                if time.monotonic() - since > HOLD_SECONDS:
+                # Any other reply goes at once: its call has a time limit and a time of its own.
+                if request["call"] != "take_in" or time.monotonic() - since > HOLD_SECONDS:
                     write(answers)
                     answers, since = "", time.monotonic()
             write(answers)
