@@ -92,6 +92,8 @@ class Launch:
     services: tuple[Service, ...] = ()
     stores: bool = False
     """Whether it has a storage folder, which it finds in ``MEMEVAL_STORAGE``."""
+    restarts: bool = False
+    """Whether its ``reset`` restarts a server."""
     files: Mapping[str, Path] = field(default_factory=dict)
     """Its files, by their names in ``digest``."""
     digest: Digest | None = None

@@ -76,6 +76,7 @@ def submission_launch(submission: Submission, folder: Path, files: Mapping[str, 
         keywords["endpoint_path"] = address.path.rstrip("/")
     if submission.kind is AdapterKind.MCP:
         keywords["tools"] = {call: tool.data() for call, tool in submission.tools.items()}
+        launch = replace(launch, restarts="reset" not in submission.tools)
     file = DRIVERS_FOLDER / driver
     return replace(launch, file=file, class_name=class_name, parameters=keywords, shown=(DRIVERS_FOLDER,))
 
