@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,21 @@ def test_a_row_whose_context_is_missing_is_asked_again(folder: Path) -> None:
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[1:]))
     with Journal(folder) as journal:
         assert list(journal.responses) == [("b", 1), ("c", 1)]
+
+
+def test_a_full_disk_leaves_no_part_of_a_row(folder: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Journal(folder) as journal:
+        journal.write([finished(response("a"))])
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
+            with pytest.raises(BadInput, match="cannot be written"):
+                journal.write([finished(response("b", "Lima" * 25_000))])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        journal.write([finished(response("c"))])
+    with Journal(folder) as journal:
+        assert list(journal.responses) == [("a", 1), ("c", 1)]
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
