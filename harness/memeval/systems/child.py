@@ -283,7 +283,7 @@ class WorkerProcess:
         self._delete_folder()
         _LIVE.discard(self)
         # bubblewrap reports a signal like a shell: 128 + its number.
-        return 128 - code if self._sandboxed and code > 128 else code
+        return 128 - code if self._sandboxed and code - 128 in set(signal.Signals) else code
 
 
 def _storage_folder(storage: Path | None, private: Path, sandbox: Sandbox | None) -> str:
