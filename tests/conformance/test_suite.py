@@ -16,7 +16,7 @@ from memeval.records.track import Limits
 from memeval.systems.child import Launch
 from memeval.systems.process import SystemProcess
 from memeval.systems.source import find_system
-from tests.systems.helpers import PATIENT
+from tests.systems.helpers import PATIENT, write
 
 ADAPTERS = Path(__file__).with_name("adapters.py")
 
@@ -139,6 +139,12 @@ def test_the_error_of_a_deletion_by_id_is_shown_if_there_is_no_deletion_by_text(
     found = check("TripsOverIds")["forget-forgets"]
     assert found.outcome is CheckOutcome.FAILED
     assert found.detail.startswith("forget raised ValueError: unknown: s001 (adapters.py:")
+
+
+def test_a_secret_in_an_error_is_not_in_the_report(tmp_path: Path) -> None:
+    key = "sk-proj-" + "a1B2" * 8
+    found = checked(Launch(write(tmp_path, f"raise RuntimeError('refused: {key}')")))[0]
+    assert found.detail.startswith("loading the adapter raised RuntimeError: refused: [secret] (adapter.py:1")
 
 
 def test_a_system_that_forgets_by_text_alone_forgets() -> None:

@@ -10,11 +10,12 @@ from typing import Protocol, TypeVar
 
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.progress import Progress
-from memeval.execution.secrets import redact
+from memeval.execution.secrets import LineRedactor, redact
 from memeval.execution.steps import FinishedItems, ScenarioWork
 from memeval.records.errors import CheckFailed
 from memeval.records.journal import LogLine
 from memeval.records.response import Outcome, Response
+from memeval.systems.channel import Log
 
 T = TypeVar("T")
 
@@ -199,8 +200,10 @@ class _Writer:
             self._watch(finished)
 
 
-def output_line(line: str) -> LogLine:
-    return LogLine(at=utc_now(), event="printed", detail=redact(line)[:LONGEST_DETAIL])
+def output_log(put: Callable[[LogLine], None]) -> Log:
+    """Return what receives the lines that one system prints, and puts each as a line of the log."""
+    redactor = LineRedactor()
+    return lambda line: put(LogLine(at=utc_now(), event="printed", detail=redactor.redact(line)[:LONGEST_DETAIL]))
 
 
 def event_line(event: str, detail: str, scenario_id: str) -> LogLine:
