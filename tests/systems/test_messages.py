@@ -77,6 +77,14 @@ def test_a_forged_reply_of_the_wrong_shape_is_refused(value: object) -> None:
         messages.reply(value, 0.1, 0.1)
 
 
+def test_a_value_that_is_nested_too_deeply_to_be_shown_is_refused() -> None:
+    value: list[object] = []
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(ProtocolError, match="has a deeply nested value instead of a string"):
+        messages.text(value)
+
+
 def test_a_reply_is_read_with_all_it_may_hold() -> None:
     value = {"answer": "a", "context": "c", "items": [{"text": "t", "source_ids": ["s001"], "score": 1}], "tokens": 2.5}
     reply = messages.reply(value, 0.2, 0.1)

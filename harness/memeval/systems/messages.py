@@ -377,4 +377,7 @@ def number(value: Any) -> float:
 
 
 def _shown(value: Any) -> str:
-    return visible(json.dumps(value, ensure_ascii=False)[:QUOTED])
+    try:
+        return visible(json.dumps(value, ensure_ascii=False)[:QUOTED])
+    except RecursionError:
+        return "a deeply nested value"
