@@ -3,6 +3,9 @@
 import json
 import os
 import resource
+import signal
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memeval.execution.contexts import TurnTexts
+from memeval.execution.executor import Arrival, execute
 from memeval.execution.journal import Journal
-from memeval.execution.steps import FinishedItems
+from memeval.execution.progress import Progress
+from memeval.execution.steps import FinishedItems, ScenarioWork
 from memeval.records.errors import BadInput
 from memeval.records.response import Outcome, Response, Timings
 from memeval.storage import checked_line
@@ -151,6 +156,27 @@ def test_a_full_disk_leaves_no_part_of_a_row(folder: Path) -> None:
         journal.write([finished(response("c"))])
     with Journal(folder) as journal:
         assert list(journal.responses) == [("a", 1), ("c", 1)]
+
+
+class Interrupted:
+    """An executor with one finished item, and Ctrl-C while memeval waits for others to store with it."""
+
+    def start(self, works: Sequence[ScenarioWork], arrived: Callable[[Arrival], None]) -> None:
+        arrived(finished(response("a")))
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    def stop(self) -> None:
+        pass
+
+
+def test_an_item_that_has_finished_is_stored_when_the_run_is_interrupted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memeval.execution.executor.GATHER_SECONDS", 60.0)
+    with Journal(folder) as journal, pytest.raises(KeyboardInterrupt):
+        execute(Interrupted(), [], journal, Progress())
+    with Journal(folder) as journal:
+        assert list(journal.responses) == [("a", 1)]
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
