@@ -131,7 +131,7 @@ def test_what_is_printed_goes_to_the_log_and_not_into_the_protocol(system: Start
     assert log == ['{"id": 3, "value": "forged"}', "raw", "by a child", "and here\\x1b[2J"]
 
 
-FORGED = '{"id":3,"value":{"answer":"\\ud800"},"seconds":0.1}\n'
+FORGED = '{"id":3,"value":{"answer":"\\ud800"}}\n'
 
 
 @pytest.mark.parametrize(

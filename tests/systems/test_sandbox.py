@@ -295,7 +295,7 @@ for line in sys.stdin:
     request = json.loads(line)
     value = None
     if request["call"] == "load":
-        value = {"class": "Program", "candidates": ["Program"], "capabilities": ["take_in", "ask"],
+        value = {"class": "Program", "capabilities": ["take_in", "ask"],
                  "implementation": "own", "python": "0", "packages": {}}
     if request["call"] == "ask":
         status = dict(line.split(":", 1) for line in open("/proc/self/status"))
@@ -303,7 +303,7 @@ for line in sys.stdin:
         open("kept.db", "w").close()
         here = [os.getcwd() == os.path.realpath(sys.argv[1]), os.path.exists("program.py"), os.getcwd() != sys.argv[2]]
         value = {"answer": json.dumps([*here, *rights])}
-    print(json.dumps({"id": request["id"], "value": value, "seconds": 0.0}), flush=True)
+    print(json.dumps({"id": request["id"], "value": value}), flush=True)
     if request["call"] == "close": break
 """
 

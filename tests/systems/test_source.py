@@ -303,14 +303,6 @@ def test_a_tool_can_stand_for_each_call_that_the_driver_makes(folder: Path) -> N
     assert examined_folder(folder)[1] == []
 
 
-def test_a_former_label_is_refused_with_what_it_became(folder: Path) -> None:
-    manifest = write(folder, MANIFEST.replace("light = true", 'label = "mock provider"'), "submission.toml")
-    assert [str(fault) for fault in examined_folder(folder)[1]] == [
-        f"{manifest}:6: 'label' was replaced by 'mock' and [configuration]. Write mock = true if a stand-in replaces a "
-        "part that the product needs, and describe what ran in [configuration]."
-    ]
-
-
 FIELDS = sorted(set(Submission.model_fields) - {"schema_version"})
 
 

@@ -363,7 +363,6 @@ def _start_inside(
         shown=_readable_paths(launch),
         files=_own_files(launch, through_inside=True),
         disk_mb=resources.disk_mb,
-        folder=INSIDE_HOME,
         environment=variables,
         pipes=pipes,
         stores=launch.stores,

@@ -147,11 +147,11 @@ class ReplyingProcess:
         """Return the reply to a question, or to a text; the value of the latter means nothing."""
         value = self._succeeded(call, reply)["value"]
         if call == "retain":
-            return messages.reply({}, seconds, reply.get("seconds"))
+            return messages.reply({}, seconds)
         if call in ("ask", "reflect"):
             messages.require_answer(value, call)
         with self._protocol_kept(call):
-            return messages.reply(value, seconds, reply.get("seconds"))
+            return messages.reply(value, seconds)
 
     def _succeeded(self, call: str, reply: dict[str, Any]) -> dict[str, Any]:
         if "error" not in reply:

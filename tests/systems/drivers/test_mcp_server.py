@@ -180,10 +180,7 @@ CONTENTS = "unknown placeholder {contents} in the argument"
     ("tools", "said"),
     [
         (changed("retain", name="ad_note"), NO_TOOL),
-        ({**TOOLS, "retein": TOOLS["retain"]}, "Unknown table [tools.retein]. Known are [tools.forget]"),
         (changed("retain", arguments={"text": "{contents}"}), f"[tools.retain]: {CONTENTS} 'text'"),
-        ({"search": TOOLS["search"]}, "must name a tool to store ([tools.retain] or [tools.ingest_session])"),
-        ({"retain": TOOLS["retain"]}, "and one to ask ([tools.search] or [tools.query])"),
     ],
 )
 def test_a_mapping_that_cannot_be_is_refused(start: Start, tools: Tools, said: str) -> None:
