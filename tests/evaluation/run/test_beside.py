@@ -7,8 +7,8 @@ import pytest
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.beside import CONTROL, REPEATS
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.execution.preparation import SystemSetup
 from memeval.execution.progress import Progress
+from memeval.execution.setup import SystemSetup
 from memeval.records.run import Run
 from memeval.statistics.time_ratios import time_ratio
 from memeval.systems.sandbox import SandboxMode

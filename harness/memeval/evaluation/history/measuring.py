@@ -17,6 +17,7 @@ from memeval.evaluation.history.released import Release, Releases
 from memeval.evaluation.plan.executing import PlannedRun, run_plan
 from memeval.evaluation.run.conforming import check_conformance
 from memeval.execution.progress import Progress
+from memeval.execution.secrets import redact
 from memeval.options import RunOptions
 from memeval.records.conformance import CheckOutcome
 from memeval.records.errors import BadInput, ExitCode, MemevalError
@@ -262,7 +263,7 @@ class _Version:
         """Return the version with the reason why it has no run. Raises the error if the machine is at fault."""
         if is_of_the_machine(error):
             raise error
-        return measured.model_copy(update={"outcome": outcome, "reason": error.problem})
+        return measured.model_copy(update={"outcome": outcome, "reason": redact(error.problem)})
 
     def _run(self, source: SystemSource, cache: Path, begun: MeasuredVersion) -> Iterator[MeasuredVersion]:
         options = self.measurement.options
@@ -278,7 +279,7 @@ class _Version:
                 if outcome.error.exit_code is ExitCode.BUDGET or is_of_the_machine(outcome.error):
                     raise outcome.error
                 _remove_unfinished(folder)
-                reason = outcome.error.problem
+                reason = redact(outcome.error.problem)
             else:
                 run_id = outcome.folders[-1].path.name
             if run_id is None or run_id not in {each.run_id for each in runs}:
