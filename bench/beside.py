@@ -22,8 +22,9 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.beside import times_beside
 from memeval.evaluation.run.models import models_for
 from memeval.evaluation.run.runtime import system_instances
-from memeval.execution.preparation import SystemSetup, prepare
+from memeval.execution.preparation import prepare
 from memeval.execution.readers import NoReader
+from memeval.execution.setup import SystemSetup
 from memeval.options import ModelOptions
 from memeval.records.beside import BesideTimes
 from memeval.records.track import Limits

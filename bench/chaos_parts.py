@@ -25,7 +25,7 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run import models
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.execution import journal
-from memeval.execution.preparation import SystemSetup
+from memeval.execution.setup import SystemSetup
 from memeval.gateway.limits import GatewayOptions
 from memeval.records.errors import MemevalError
 from memeval.records.track import Limits

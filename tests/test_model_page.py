@@ -101,15 +101,18 @@ def test_the_facts_are_in_the_turns() -> None:
     assert all(fact.casefold() in said for fact in FACTS)
 
 
-WORDS = {"bm25s": "BM25S", "bm25": "BM25", "recency-window": "the last turns"}
+WORDS = {
+    "bm25s": "BM25S",
+    "bm25": "BM25",
+    "file-grep": "text files and grep",
+    "recency-window": "the last turns",
+}
 
 VECTORS = ("minilm", "chroma", "langgraph-store", "mem0-verbatim", "mcp-memory-service")
 
-LOCOMO = (
-    WORDS | {"file-grep": "text files and grep"} | dict.fromkeys(VECTORS, "MiniLM vectors, alone and in four products")
-)
+LOCOMO = WORDS | dict.fromkeys(VECTORS, "MiniLM vectors, alone and in four products")
 
-BELIEFS = WORDS | {"llamaindex": "LlamaIndex", "minilm": "MiniLM vectors"}
+BELIEFS = WORDS | {"haystack": "Haystack", "llamaindex": "LlamaIndex", "minilm": "MiniLM vectors"}
 
 
 @pytest.mark.parametrize(

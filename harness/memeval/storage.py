@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -116,6 +117,22 @@ def whole_lines(data: bytes, where: Path, remedy: str, first: int = 1) -> tuple[
 
 def _matches(line: bytes) -> bool:
     return line[:9] == b"%08x " % zlib.crc32(line[9:])
+
+
+def append_whole(stream: FileIO, data: bytes) -> None:
+    """Append lines to a file opened for appending; they are on disk when this returns.
+
+    Raises OSError: they cannot be written, for example on a full disk; then no part of them is there.
+    """
+    end = os.fstat(stream.fileno()).st_size
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[stream.write(view) :]
+        os.fsync(stream.fileno())
+    except OSError:
+        stream.truncate(end)
+        raise
 
 
 def listed(folder: Path, pattern: str) -> list[Path]:

@@ -273,11 +273,30 @@ def test_an_empty_folder_becomes_a_board_and_a_full_one_is_refused(call: Call, t
     assert call("init", "board").fails("not empty")
 
 
+def interrupted(**_settings: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_schemas_are_written_and_their_drift_is_caught(call: Call, tmp_path: Path) -> None:
     assert call("schema", "schemas")[0] == 0
     assert call("schema", "schemas", "--check")[0] == 0
-    (tmp_path / "schemas" / "run.schema.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "schemas" / "run.schema.json").write_bytes(b"\xff{}")
     assert call("schema", "schemas", "--check").fails("run.schema.json", code=1)
+    (tmp_path / "file").touch()
+    assert call("schema", "file/schemas").fails("cannot be written (Not a directory)")
+
+
+def test_only_a_command_that_goes_on_says_so_when_it_is_interrupted(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memeval.cli.main.command_of", lambda *_words: interrupted)
+    for words, said in (
+        (("run", "bm25"), "interrupted. Progress saved."),
+        (("archive", "push", "--all"), "interrupted. Progress saved."),
+        (("archive", "prune", "--yes"), "interrupted.\n"),
+        (("compare", "run", "run"), "interrupted.\n"),
+    ):
+        assert call(*words).fails(said, code=ExitCode.INTERRUPTED)
 
 
 def test_generated_data_keeps_scenarios_and_keys_apart(call: Call, tmp_path: Path) -> None:

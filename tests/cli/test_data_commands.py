@@ -229,10 +229,13 @@ def test_verify_says_that_a_sample_was_released_too(call: Call) -> None:
     assert code == 0 and "10 items" in out and "a released file, but not one that" in out
 
 
-def test_verify_names_what_a_generated_benchmark_is_made_with(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verify_names_what_a_generated_benchmark_is_made_with_and_counts_it(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, _ = call("verify", "lifecycle@1")
+    assert code == 0 and out.endswith("; generated with seed 42, size 14\n")
     monkeypatch.setitem(PARAMETERS.defaults, "size", 12)
-    code, out, _ = call("verify", "beliefs@2")
-    assert code == 0 and out.endswith("; generated with seed 42, size 12\n")
+    assert call("verify", "beliefs@2").fails("its catalogue says 780 items", code=ExitCode.CHECK_FAILED)
 
 
 def test_a_download_without_a_terminal_says_now_and_then_how_far_it_is(

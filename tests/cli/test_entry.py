@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from memeval.__main__ import main
 from memeval.cli.main import VisibleStream
@@ -62,8 +63,12 @@ def test_no_output_has_control_characters_or_turns_the_direction_of_a_text(
     assert not more or json.loads(done.stdout)["unknown"] == [name]
 
 
-def test_a_terminal_gets_colours_and_no_other_control_character() -> None:
+def test_a_terminal_gets_colours_from_rich_and_no_control_character_from_what_is_printed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     shown = io.StringIO()
     shown.isatty = lambda: True  # type: ignore[method-assign]
-    VisibleStream(shown).write("\x1b[1mbold\x1b[0m\x07\u202e\t\n")
-    assert shown.getvalue() == "\x1b[1mbold\x1b[0m\\u0007\\u202e\t\n"
+    monkeypatch.setattr(sys, "stdout", VisibleStream(shown))
+    print("\x1b[31mred\x1b]0;title\x07\u202e\t")
+    Console(color_system="standard", legacy_windows=False).print("[bold]bold[/]", end="")
+    assert shown.getvalue() == "\\u001b[31mred\\u001b]0;title\\u0007\\u202e\t\n\x1b[1mbold\x1b[0m"

@@ -11,7 +11,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import RunOptions
-from memeval.execution.preparation import SystemSetup
+from memeval.execution.setup import SystemSetup
 from memeval.leaderboard.board import BoardRow, RankStatus, build_board
 from memeval.options import RegradeOptions
 from memeval.records.errors import ExitCode

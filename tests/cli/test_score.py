@@ -1,6 +1,7 @@
 """``memeval score``: a file of answers or rankings is scored without an adapter."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.formats.reading import AnswerFile
 from memeval.benchmarks.formats.simple import read
 from memeval.benchmarks.session import BenchmarkSession
+from memeval.cli.main import main
 from memeval.evaluation.imports.scoring_files import score_answers
 from memeval.records.errors import BadInput
 from tests.benchmarks.deepmemeval.rows import rows
@@ -213,6 +216,20 @@ def test_stored_controls_stand_beside_each_measure(call: Call, tmp_path: Path) -
     assert bm25["session_recall@5"] == pytest.approx(bm25["score"])
     assert bm25["session_recall@1"] < bm25["session_recall@5"] < bm25["session_recall@10"]
     assert bm25["session_recall@3"] is None, "stored runs have no measures at 3"
+
+
+def test_controls_that_a_model_answered_for_do_not_stand_beside_a_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "mine.json").write_text('{"beliefs-2-context-efficiency-0001": "Oslo"}')
+    words = ("--benchmark", "beliefs@2", "--protocol", "judge", "--tier", "quick", "--results", str(ROOT / "results"))
+    monkeypatch.setattr(sys, "argv", ["memeval", "score", str(tmp_path / "mine.json"), *words, "--json"])
+    with pytest.raises(SystemExit):
+        main()
+    shown = json.loads(capsys.readouterr().out)["controls"]["oracle"]["score"]
+    runs = [RunFolder(head.parent).run for head in (ROOT / "results" / "beliefs" / "oracle").glob("*/run.json")]
+    scores = {run.track.reader: run.scores.composite.value for run in runs if run.track.tier == "quick"}
+    assert scores.keys() > {"extractive@2"} and shown == scores["extractive@2"]
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=4), st.lists, max_leaves=4))

@@ -2,6 +2,10 @@
 
 import json
 import os
+import resource
+import signal
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memeval.execution.contexts import TurnTexts
+from memeval.execution.executor import Arrival, execute
 from memeval.execution.journal import Journal
-from memeval.execution.steps import FinishedItems
+from memeval.execution.progress import Progress
+from memeval.execution.steps import FinishedItems, ScenarioWork
 from memeval.records.errors import BadInput
 from memeval.records.response import Outcome, Response, Timings
 from memeval.storage import checked_line
@@ -135,6 +141,42 @@ def test_a_row_whose_context_is_missing_is_asked_again(folder: Path) -> None:
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[1:]))
     with Journal(folder) as journal:
         assert list(journal.responses) == [("b", 1), ("c", 1)]
+
+
+def test_a_full_disk_leaves_no_part_of_a_row(folder: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Journal(folder) as journal:
+        journal.write([finished(response("a"))])
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
+            with pytest.raises(BadInput, match="cannot be written"):
+                journal.write([finished(response("b", "Lima" * 25_000))])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        journal.write([finished(response("c"))])
+    with Journal(folder) as journal:
+        assert list(journal.responses) == [("a", 1), ("c", 1)]
+
+
+class Interrupted:
+    """An executor with one finished item, and Ctrl-C while memeval waits for others to store with it."""
+
+    def start(self, works: Sequence[ScenarioWork], arrived: Callable[[Arrival], None]) -> None:
+        arrived(finished(response("a")))
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    def stop(self) -> None:
+        pass
+
+
+def test_an_item_that_has_finished_is_stored_when_the_run_is_interrupted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memeval.execution.executor.GATHER_SECONDS", 60.0)
+    with Journal(folder) as journal, pytest.raises(KeyboardInterrupt):
+        execute(Interrupted(), [], journal, Progress())
+    with Journal(folder) as journal:
+        assert list(journal.responses) == [("a", 1)]
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -47,3 +47,15 @@ def test_slow_items_are_shown_by_their_seconds(
     bar.start("system on tiny@1", 10, 0)
     bar.advance(2, 0)
     assert capsys.readouterr().err == "system on tiny@1: 2/10 40 s/item, 320 s left\n"
+
+
+def test_a_note_beside_a_bar_sends_no_control_sequence_of_a_system_to_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with Bar() as bar:
+        bar.start("system on tiny@1", 10, 0)
+        bar.note("acme said \x1b]0;owned\x07\nand went on")
+    shown = capsys.readouterr().err
+    assert "acme said \\x1b]0;owned\\x07" in shown and "and went on" in shown
+    assert "\x1b]0" not in shown and "\x07" not in shown

@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from memeval.execution.secrets import names_a_secret, redact, redacted, redacted_words, secrets_of
+from memeval.execution.secrets import (
+    LineRedactor,
+    names_a_secret,
+    redact,
+    redacted,
+    redacted_words,
+    secrets_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -25,6 +32,18 @@ def test_known_key_formats_are_redacted(secret: str) -> None:
 def test_headers_and_addresses_lose_their_secret_and_keep_the_rest() -> None:
     assert redact("Authorization: Bearer abcdefghijklmnop") == "Authorization: Bearer [secret]"
     assert redact("postgres://me:hunter22@localhost/db") == "postgres://[secret]@localhost/db"
+    assert redact("redis://:hunter22@localhost") == "redis://[secret]@localhost"
+
+
+KEY = ("-----BEGIN RSA PRIVATE KEY-----", "Proc-Type: 4,ENCRYPTED", "", "  MIIEpAIBAAKCAQEA7+/=\\r", "Qm9k")
+
+
+@pytest.mark.parametrize("end", ["-----END RSA PRIVATE KEY-----", "It has no end."])
+def test_a_private_key_that_is_printed_line_by_line_is_redacted_to_its_end(end: str) -> None:
+    redactor = LineRedactor()
+    told = [redactor.redact(line) for line in ("Starts.", *KEY, end, "Goes on.", "ready")]
+    last = "[secret]" if "END" in end else end
+    assert told == ["Starts.", *["[secret]"] * len(KEY), last, "Goes on.", "ready"]
 
 
 def test_values_of_secret_variables_are_redacted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memeval.records.submission import Submission, Variant
-from memeval.systems.folder import BEHAVIOUR, DESCRIPTION, FINGERPRINTED, is_prose
+from memeval.systems.folder import BEHAVIOUR, is_prose
 from memeval.systems.source import folder_source
 from tests.support.adapters import plain_adapter
 
@@ -94,6 +94,17 @@ OTHER = ("notes.md", "README.py", "readme.json", "readmes/a.md", "licences.md", 
 @pytest.mark.parametrize("name", [*PROSE, *OTHER])
 def test_prose_has_a_usual_name_and_no_other_file_is_prose(name: str) -> None:
     assert is_prose(name) is (name in PROSE)
+
+
+DESCRIPTION = frozenset(
+    {"schema_version", "slug", "name", "version", "authors", "licence", "homepage", "summary", "light"}
+    | {"deterministic", "mock", "product", "configuration", "vendor", "interests", "conflict_of_interest"}
+)
+"""Fields that describe a submission. Changing one changes no digest."""
+
+FINGERPRINTED = frozenset({"declared_models", "variants"})
+"""Fields that decide what one run does: its models, and the parameters of its variant. The fingerprint of the run
+covers them, and not the digest of the submission: another variant changes nothing for the present ones."""
 
 
 def test_every_field_of_a_manifest_is_decided_once() -> None:

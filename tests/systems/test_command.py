@@ -155,7 +155,7 @@ def test_the_published_conversation_is_what_the_worker_says(tmp_path: Path) -> N
     file = write(tmp_path, SCRIPTED, "scripted.py")
     load = {"id": 1, "call": "load", "file": str(file), "class": None, "parameters": script, "reply_bytes": 4_000_000}
     _, *said = worker_says(tmp_path, [load, *(request for request, _ in kept)])
-    assert [{name: one[name] for name in one if name != "seconds"} for one in said] == [reply for _, reply in kept]
+    assert said == [reply for _, reply in kept]
 
 
 def test_the_worker_says_of_itself_and_of_exceptions_what_is_published(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_program_that_leaves_out_all_it_may_is_a_system(program: Program) -> N
     process.ingest([(session(1), "2025-01-02")], afresh=True)
     assert process.settle() is None
     reply = process.ask("q")
-    assert (reply.answer, reply.worker_seconds) == ("naïve \u2028 🙂", None)
+    assert reply.answer == "naïve \u2028 🙂"
 
 
 def test_a_plain_text_is_an_error_and_the_program_goes_on(program: Program) -> None:
@@ -212,7 +212,7 @@ def test_a_plain_text_is_an_error_and_the_program_goes_on(program: Program) -> N
         ('say(value="text")', "has no 'id' ('{\"value\": \"text\"}'). Copy the 'id' of the request into the reply."),
         ('say(id=1, value="text")', "is a second reply to the request 1 ("),
         ('say(id=request["id"], value="text")', 'has "text" instead of an object.'),
-        ('say(id=request["id"], value={"answer": "x"}, seconds="1")', "instead of a number."),
+        ('say(id=request["id"], value={"answer": "x", "tokens": "1"})', "instead of a number."),
         ('say(id=request["id"], error=5)', "has an 'error' that is neither a string nor an object."),
         ('say(id=request["id"], value={"answer": "x" * 4_000_000})', "The reply to query exceeds the limit of 1 MB."),
         ("os.close(1); time.sleep(60)", "The system closed its connection to memeval during query."),

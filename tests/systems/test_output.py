@@ -40,6 +40,12 @@ def test_a_flood_of_short_lines_is_bounded_too() -> None:
     assert last == "the end"
 
 
+def test_the_last_line_after_a_flood_is_the_one_that_is_remembered() -> None:
+    lines, last = read(b"".join(b"%0999d\n" % number for number in range(300)) + b"the end\n")
+    assert (len(lines), last) == (257, "the end")
+    assert lines[-1] == f"{300_000 + 8 - 256_000} more bytes of the system's output were not kept."
+
+
 def test_the_thread_ends_with_the_pipe() -> None:
     read(b"")
     assert not [thread for thread in threading.enumerate() if thread.name == "memeval-system-output"]

@@ -131,7 +131,7 @@ def test_what_is_printed_goes_to_the_log_and_not_into_the_protocol(system: Start
     assert log == ['{"id": 3, "value": "forged"}', "raw", "by a child", "and here\\x1b[2J"]
 
 
-FORGED = '{"id":3,"value":{"answer":"\\ud800"},"seconds":0.1}\n'
+FORGED = '{"id":3,"value":{"answer":"\\ud800"}}\n'
 
 
 @pytest.mark.parametrize(
@@ -211,6 +211,15 @@ def test_the_limit_holds_for_each_session_and_not_for_all(system: Start) -> None
     assert process.ingest(sessions(20)) > TINY.take_in_seconds
     with pytest.raises(SystemTimedOut, match="ingest_session took longer"):
         process.ingest([(session(99), "2025-01-02")])
+
+
+def test_a_reset_and_the_sessions_sent_with_it_have_their_own_limits(system: Start) -> None:
+    slow = "def ingest_session(self, session, timestamp): time.sleep(1.5)"
+    process = system(more=slow, limits=PATIENT.model_copy(update={"reset_seconds": 1.0}))
+    assert process.ingest(sessions(1), afresh=True) > 1.5
+    process = system(more=slow, limits=PATIENT.model_copy(update={"take_in_seconds": 0.5}))
+    with pytest.raises(SystemTimedOut, match=r"ingest_session took longer than 0\.5 s \(adapter"):
+        process.ingest(sessions(1), afresh=True)
 
 
 def test_a_system_settles_before_it_is_asked(system: Start) -> None:

@@ -277,8 +277,7 @@ def verify(
         check_prompts(benchmark, table, keys)
         if benchmark_session.tier == benchmark.info.tiers[0].name:
             check_slices(benchmark.info, benchmark_session.protocol, keys)
-            is_shipped = benchmark.info.generated and not benchmark_session.dataset.parameters
-            if is_shipped and benchmark_session.protocol == benchmark.info.protocols[0].name:
+            if benchmark.info.generated and benchmark_session.protocol == benchmark.info.protocols[0].name:
                 check_counts(benchmark.info, benchmark_session.dataset.answer_keys())
         description = benchmark_session.dataset.verify() or _description(benchmark_session, data)
     except MemevalError as error:

@@ -206,8 +206,10 @@ def score(
 
 
 def _controls(results: Path, found: FileScore, plan: Any) -> list[Run]:
-    """Return the newest stored run of each control on the same data, protocol, tier and graders."""
+    """Return the newest run of each control on the same data, protocol, tier and graders, without a language model."""
     from memeval.archive.runs import sealed_runs
+    from memeval.execution.model_reader import PREFIXES
+    from memeval.judging.rules import RulesJudge
     from memeval.records.run import SystemKind
 
     newest: dict[str, Run] = {}
@@ -216,13 +218,15 @@ def _controls(results: Path, found: FileScore, plan: Any) -> list[Run]:
         if folder.path.parent.parent.name != name:
             continue
         run, track = folder.run, folder.run.track
-        same = (track.data_digest, track.protocol, track.tier, track.categories) == (
+        same = (track.data_digest, track.protocol, track.tier, track.categories, track.judge) == (
             found.data_digest,
             found.protocol,
             found.tier,
             plan,
+            RulesJudge.name,
         )
-        if same and run.system.kind is SystemKind.CONTROL and run.scores.composite.value is not None:
+        without_model = run.system.kind is SystemKind.CONTROL and not track.reader.startswith(PREFIXES)
+        if same and without_model and run.scores.composite.value is not None:
             newest[run.system.slug] = run
     return sorted(newest.values(), key=lambda run: -(run.scores.composite.value or 0.0))
 
@@ -248,7 +252,7 @@ def _print_score(found: FileScore, controls: list[Run]) -> None:
         if ids:
             print(visible(f"{what}: {len(ids):,} ({_first(ids)})"))
     if not controls:
-        print("No stored run of a control has this data, protocol, tier and graders.")
+        print("No stored run of a control without a model has this data, protocol, tier and graders.")
     elif len(controls) > len(shown):
         print(f"The {len(shown)} best of {len(controls)} stored controls are shown; --json has all.")
 

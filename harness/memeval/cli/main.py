@@ -81,6 +81,13 @@ for _name, _group in (
     app.add_typer(_group, name=_name)
 
 
+RESUMED = {
+    *("run", "matrix", "evaluate", "history", "regrade", "import"),
+    *("data pull", "model pull", "sources pull", "archive push", "archive pull", "ledger rerun"),
+}
+"""The commands that go on where they stopped when they are called again."""
+
+
 def _print_version(asked: bool) -> None:
     if asked:
         from memeval.evaluation.run.provenance import memeval_version
@@ -102,20 +109,17 @@ def _memeval(
 class VisibleStream:
     """A stream on which control characters and marks of direction are escapes, whoever named what is printed.
 
-    A terminal receives ``ESC``, which colours and progress bars need.
+    Colours and progress bars are written by rich, to the stream itself: it asks for ``rich_proxied_file``.
     """
 
     HIDDEN = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._kept = "\x1b" if stream.isatty() else ""
+        self._stream = self.rich_proxied_file = stream
 
     def write(self, text: str) -> int:
         """Write a text. The escapes are those of JSON, so that printed JSON stays valid."""
-        return self._stream.write(
-            self.HIDDEN.sub(lambda found: found[0] if found[0] in self._kept else f"\\u{ord(found[0]):04x}", text)
-        )
+        return self._stream.write(self.HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -129,10 +133,10 @@ def main() -> None:
             stream.reconfigure(errors=errors)
         setattr(sys, name, cast(TextIO, VisibleStream(stream)))
     debug = "--debug" in sys.argv
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
     reported: MemevalError | None = None
     try:
-        word = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
-        chosen = command_of(app, word if word in names_of(app) else None)
+        chosen = command_of(app, words[0] if words and words[0] in names_of(app) else None)
         code = chosen(prog_name="memeval", standalone_mode=False)
     except MemevalError as error:
         if debug:
@@ -161,7 +165,8 @@ def main() -> None:
         if not sys.stderr.closed:
             _print_broken_benchmarks(reported)
     if code == ExitCode.INTERRUPTED:  # Typer also turns Ctrl-C into this code
-        _print_error(f"interrupted. {resume_hint()}")
+        resumes = not RESUMED.isdisjoint((" ".join(words[:1]), " ".join(words[:2])))
+        _print_error(f"interrupted. {resume_hint()}" if resumes else "interrupted.")
     sys.exit(code if isinstance(code, int) else ExitCode.DONE)
 
 

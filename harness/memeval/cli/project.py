@@ -17,6 +17,7 @@ import typer
 
 from memeval.cli.shared import option_or_prompt, print_table, visible
 from memeval.records.errors import BadInput, CheckFailed
+from memeval.storage import readable
 
 if TYPE_CHECKING:
     from memeval.records.base import Record
@@ -129,15 +130,16 @@ def schema(
         for name, value in schemas().items()
     }
     if check:
-        stored = {path.name: path.read_text(encoding="utf-8") for path in to.glob("*.schema.json")}
+        with readable(to):
+            stored = {path.name: path.read_text("utf-8", errors="replace") for path in to.glob("*.schema.json")}
         if different := sorted(name for name in wanted.keys() | stored.keys() if wanted.get(name) != stored.get(name)):
             raise CheckFailed(
                 f"these schemas are out of date: {', '.join(different)}.", where=to, remedy=f"Run memeval schema {to}."
             )
         return
-    to.mkdir(parents=True, exist_ok=True)
-    for name, text in wanted.items():
-        (to / name).write_text(text, encoding="utf-8")
+    from memeval.archive.rows import write_files
+
+    write_files({to / name: text.encode() for name, text in wanted.items()})
     print(to)
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from memeval.conformance.check import ContractCheck, ContractViolation, MethodMissing
 from memeval.conformance.checks import asking, calls, contents, foundations, storage
 from memeval.conformance.subject import CheckedSystem
+from memeval.execution.secrets import redact
 from memeval.execution.steps import SystemInstance
 from memeval.records.conformance import CheckOutcome, ConformanceCheck
 from memeval.systems.channel import Log
@@ -201,7 +202,7 @@ def _run_check(
         title=check.title,
         mandatory=check.mandatory,
         outcome=outcome,
-        detail=detail,
+        detail=redact(detail),
         remedy=remedy,
         seconds=time.monotonic() - began,
     )

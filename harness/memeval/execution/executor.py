@@ -10,11 +10,12 @@ from typing import Protocol, TypeVar
 
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.progress import Progress
-from memeval.execution.secrets import redact
+from memeval.execution.secrets import LineRedactor, redact
 from memeval.execution.steps import FinishedItems, ScenarioWork
 from memeval.records.errors import CheckFailed
 from memeval.records.journal import LogLine
 from memeval.records.response import Outcome, Response
+from memeval.systems.channel import Log
 
 T = TypeVar("T")
 
@@ -148,7 +149,7 @@ def execute(
     except BaseException:
         executor.stop()
         with contextlib.suppress(Exception):
-            writer.store(waiting(writer.arrived))
+            writer.store_rest()
         raise
 
 
@@ -171,25 +172,34 @@ class _Writer:
     ) -> None:
         self._journal, self._progress, self._spent, self._watch = journal, progress, spent, watch
         self.arrived: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
+        self._batch: list[Arrival] = []
+        """What has arrived and is not stored yet."""
 
     def store_until_done(self) -> None:
         is_done = False
         while not is_done:
-            batch = [self.arrived.get()]
+            self._batch.append(self.arrived.get())
             time.sleep(GATHER_SECONDS)
-            batch += waiting(self.arrived)
-            self.store(batch)
+            self._batch += waiting(self.arrived)
+            batch = list(self._batch)
+            self._store()
             for each in batch:
                 if isinstance(each, BaseException):
                     raise each
             is_done = any(each is None for each in batch)
 
-    def store(self, batch: Iterable[Arrival]) -> None:
-        """Write a batch to disk, then count it."""
-        batch = list(batch)
-        finished = [each for each in batch if isinstance(each, FinishedItems)]
-        self._journal.log(*(each for each in batch if isinstance(each, LogLine)))
+    def store_rest(self) -> None:
+        """Store what has arrived, also what was being stored when the run stopped."""
+        self._batch += waiting(self.arrived)
+        self._store()
+
+    def _store(self) -> None:
+        """Write the batch to disk, then count it."""
+        finished = [each for each in self._batch if isinstance(each, FinishedItems)]
+        self._journal.log(*(each for each in self._batch if isinstance(each, LogLine)))
+        self._batch = [*finished]
         self._journal.write(finished)
+        self._batch = []
         items = sum(len(each.items) for each in finished)
         if items:
             if self._spent is not None:
@@ -199,8 +209,10 @@ class _Writer:
             self._watch(finished)
 
 
-def output_line(line: str) -> LogLine:
-    return LogLine(at=utc_now(), event="printed", detail=redact(line)[:LONGEST_DETAIL])
+def output_log(put: Callable[[LogLine], None]) -> Log:
+    """Return what receives the lines that one system prints, and puts each as a line of the log."""
+    redactor = LineRedactor()
+    return lambda line: put(LogLine(at=utc_now(), event="printed", detail=redactor.redact(line)[:LONGEST_DETAIL]))
 
 
 def event_line(event: str, detail: str, scenario_id: str) -> LogLine:

@@ -4,13 +4,13 @@ Every line has a checksum. A damaged line is refused by number, never skipped.
 """
 
 import contextlib
-import os
 import threading
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self, TypeVar
+from typing import Self, TypeVar
 
 from memeval.execution.contexts import Contexts
 from memeval.execution.steps import FinishedItems
@@ -18,7 +18,17 @@ from memeval.records.base import Stored
 from memeval.records.call import Traffic
 from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Context, Response
-from memeval.storage import checked_line, locked, readable, row_of, unwritable, whole_lines, writable, write_whole
+from memeval.storage import (
+    append_whole,
+    checked_line,
+    locked,
+    readable,
+    row_of,
+    unwritable,
+    whole_lines,
+    writable,
+    write_whole,
+)
 
 T = TypeVar("T", bound=Stored)
 
@@ -51,7 +61,7 @@ class Journal:
         self.exchanges: list[Traffic] = []
         self._traffic_lock = threading.Lock()
         self._lock = contextlib.ExitStack()
-        self._streams: dict[str, IO[bytes]] = {}
+        self._streams: dict[str, FileIO] = {}
 
     @staticmethod
     def start(folder: Path, plan: Plan) -> bool:
@@ -127,7 +137,7 @@ class Journal:
         """Read a file of the journal, remove an incomplete last row, and open it for appending."""
         path = self.path / name
         with writable(path):
-            stream = path.open("ab+")
+            stream = path.open("ab+", buffering=0)
         self._streams[name] = stream
         stream.seek(0)
         data, remedy = stream.read(), REMEDIES[name]
@@ -136,7 +146,6 @@ class Journal:
         rows = [row_of(line, where, remedy) for line, where in zip(lines, places, strict=True)]
         if whole < len(data):
             stream.truncate(whole)
-            stream.seek(0, os.SEEK_END)
         return [model.parse(row, where) for row, where in zip(rows, places, strict=True)]
 
     def _append(self, name: str, rows: Iterable[Stored]) -> None:
@@ -146,13 +155,10 @@ class Journal:
             return
         stream = self._streams[name]
         with writable(self.path / name):
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
+            append_whole(stream, data)
 
     def _close(self) -> None:
         for stream in self._streams.values():
-            with contextlib.suppress(OSError):  # a failed write was reported when it happened
-                stream.close()
+            stream.close()
         self._streams.clear()
         self._lock.close()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
-from memeval.execution.executor import Arrival, event_line, output_line
+from memeval.execution.executor import Arrival, event_line, output_log
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.steps import ScenarioWork, SystemInstance
 from memeval.execution.trials.stage import StoredFolders
@@ -107,11 +107,12 @@ class LocalExecutor:
         try:
             if self._stop.wait(slot * STAGGER_SECONDS) or (slot and self._todo.empty()):
                 return
+            log = output_log(self._arrived)
             try:
                 instance = self._spare.pop()
-                instance.process.log = self._log_output
+                instance.process.log = log
             except IndexError:
-                instance = self._new_instance(self._log_output)
+                instance = self._new_instance(log)
             self._systems.append(instance.process)
             with instance.process, closing(self._runner(instance)) as runner:
                 while not self._stop.is_set():
@@ -145,6 +146,3 @@ class LocalExecutor:
             readings=self._readings,
             folders=self._folders,
         )
-
-    def _log_output(self, line: str) -> None:
-        self._arrived(output_line(line))

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memeval.execution.setup import SystemSetup as SystemSetup
-from memeval.execution.setup import default_sandbox_mode as default_sandbox_mode
+from memeval.execution.setup import SystemSetup
 from memeval.local import is_local
 from memeval.records.base import Digest, digest_of
 from memeval.records.run import (

@@ -105,7 +105,10 @@ class Bar(Progress):
             return
         self._printed.add(sentence)
         if self._bar is not None:
-            self._bar.console.print(sentence, markup=False, highlight=False)
+            from memeval.systems.channel import visible
+
+            shown = "\n".join(map(visible, sentence.splitlines()))
+            self._bar.console.print(shown, markup=False, highlight=False)
         else:
             print(sentence, file=sys.stderr)
 

@@ -339,7 +339,7 @@ class ScenarioRunner:
         if isinstance(step, Export):
             began = time.monotonic()
             items = self._system.export()
-            return SystemReply("", None, items, None, time.monotonic() - began, None)
+            return SystemReply("", None, items, None, time.monotonic() - began)
         return self._system.reply_to(self._call(step))
 
     def _call(self, step: Question) -> PreparedCall:

@@ -19,10 +19,14 @@ _SHAPES = re.compile(
     | (?<=[Bb]earer\ )[A-Za-z0-9._~+/-]{12,}=*                  # headers
     | \beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[\w-]*       # JSON web tokens
     | -----BEGIN[ A-Z]*PRIVATE\ KEY-----[^-]*(?:-----END[ A-Z]*PRIVATE\ KEY-----)?
-    | (?<=://)[^/\s:@]+:[^/\s@]+(?=@)                           # user and password in an address
+    | (?<=://)[^/\s:@]*:[^/\s@]+(?=@)                           # user and password in an address
     """,
     re.VERBOSE,
 )
+_KEY_BEGIN = re.compile(r"-----BEGIN[ A-Z]*PRIVATE KEY-----")
+_KEY_END = re.compile(r"-----END[ A-Z]*PRIVATE KEY-----")
+_KEY_LINE = re.compile(r"\s*(?:[\w-]+: )?\S*\s*")
+"""A line of a printed private key: one word, or a header."""
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SECRET = frozenset(
@@ -42,6 +46,22 @@ def redact(text: str) -> str:
     for value in _secret_values(frozenset(os.environ.items())):
         text = text.replace(value, REDACTED)
     return _SHAPES.sub(REDACTED, text)
+
+
+class LineRedactor:
+    """Redacts the lines that one system prints, also a private key on several lines."""
+
+    def __init__(self) -> None:
+        self._in_key = False
+
+    def redact(self, line: str) -> str:
+        """Return the next line without secrets. A key without its end is over at the first line of several words."""
+        ends = _KEY_END.search(line) is not None
+        if self._in_key and (ends or _KEY_LINE.fullmatch(line)):
+            self._in_key = not ends
+            return REDACTED
+        self._in_key = not ends and _KEY_BEGIN.search(line) is not None
+        return redact(line)
 
 
 @cache

@@ -6,13 +6,14 @@ import json
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from io import FileIO
 from pathlib import Path
-from typing import IO, Self
+from typing import Self
 
 from memeval.records.base import Digest
 from memeval.records.call import Call
 from memeval.records.errors import BadInput
-from memeval.storage import checked_line, row_of, whole_lines, writable
+from memeval.storage import append_whole, checked_line, row_of, whole_lines, writable
 
 _REMEDY = "Remove the line: its call is made again."
 
@@ -38,7 +39,7 @@ class CallRecord:
         self._pending: list[tuple[Call, asyncio.Future[None]]] = []
         self._writing: asyncio.Task[None] | None = None
         self._guard = threading.Lock()
-        self._stream: IO[bytes] | None = None
+        self._stream: FileIO | None = None
         self._end = 0
         self._writing_to = 0
         if path is not None:
@@ -155,25 +156,21 @@ class CallRecord:
         finally:
             self._writing = None
 
-    def _write(self, stream: IO[bytes], calls: Sequence[Call]) -> None:
+    def _write(self, stream: FileIO, calls: Sequence[Call]) -> None:
         if not calls:
             return
         data = b"".join(checked_line(call.model_dump_json()) for call in calls)
         self._writing_to = self._end + len(data)
         try:
-            view = memoryview(data)
-            while view:
-                view = view[stream.write(view) :]
-            os.fsync(stream.fileno())
+            append_whole(stream, data)
         except OSError:
-            os.ftruncate(stream.fileno(), self._end)
             self._writing_to = self._end
             raise
         self._end += len(data)
         for call in calls:
             self._add_row(call, call.key, call.error is None)
 
-    def _catch_up(self, stream: IO[bytes], path: Path) -> None:
+    def _catch_up(self, stream: FileIO, path: Path) -> None:
         """Read rows of other processes, and cut off an incomplete line of a killed process."""
         size = os.fstat(stream.fileno()).st_size
         if size == self._end:

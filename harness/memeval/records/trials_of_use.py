@@ -57,7 +57,7 @@ class FreshnessObservation(Record):
     """Seconds until a search showed the change, of those that later searches showed, in ascending order. A lag is at
     most as exact as a search is long."""
     never: int = Field(ge=0)
-    """Changes that no search showed within the time."""
+    """Changes that no search showed within the time. After an error, some may not have been searched for as long."""
     error: str | None
     """The first error, as a sentence; ``None`` without one."""
 

@@ -168,7 +168,7 @@ Log = Callable[[str], None]
 """Receives one line without its newline."""
 
 KEPT_BYTES = 256_000
-"""Bytes of output that are logged per process; the rest is only counted."""
+"""Bytes of output that are logged per process; of the rest, only the last lines and the last stack are kept."""
 
 KEPT_LINES = 2_000
 """Lines of output that are logged per process."""
@@ -204,42 +204,45 @@ class OutputReader(threading.Thread):
         super().__init__(name="memeval-system-output", daemon=True)
         self._descriptor = descriptor
         self._log = log
-        self._lines = self._dropped = 0
+        self._lines = self._kept = self._dropped = 0
+        self._is_full = False
         self.last_lines: deque[str] = deque(maxlen=KEPT_LAST_LINES)
         """The last lines that are not blank and not part of a stack of ``faulthandler``."""
         self.stack: list[tuple[str, int, str]] = []
         """The last printed stack, innermost frame first: file, line and function."""
 
     def run(self) -> None:
-        unfinished, kept = b"", 0
+        unfinished = b""
         try:
             while chunk := os.read(self._descriptor, 1 << 16):
-                left = max(0, KEPT_BYTES - kept)
-                self._dropped += max(0, len(chunk) - left)
-                kept += len(chunk[:left])
-                *lines, unfinished = (unfinished + chunk[:left]).split(b"\n")
+                *lines, unfinished = (unfinished + chunk).split(b"\n")
                 for line in lines:
                     self._log_line(line)
                 while len(unfinished) > LINE_BYTES:
-                    self._log_line(unfinished[:LINE_BYTES])
+                    self._log_line(unfinished[:LINE_BYTES], end=0)
                     unfinished = unfinished[LINE_BYTES:]
         finally:
             os.close(self._descriptor)
         if unfinished:
-            self._log_line(unfinished)
+            self._log_line(unfinished, end=0)
         if self._dropped:
             self._log(f"{self._dropped} more bytes of the system's output were not kept.")
 
-    def _log_line(self, line: bytes) -> None:
+    def _log_line(self, line: bytes, end: int = 1) -> None:
+        """Look at a line, and log it within the limits. ``end``: the bytes of its line break."""
         for start in range(0, max(1, len(line)), LINE_BYTES):
-            text = visible(line[start : start + LINE_BYTES].decode("utf-8", "backslashreplace"))
+            part = line[start : start + LINE_BYTES]
+            text = visible(part.decode("utf-8", "backslashreplace"))
             if not self._is_stack_line(text) and text.strip():
                 self.last_lines.append(text)
-            if self._lines < KEPT_LINES:
-                self._lines += 1
-                self._log(text)
+            self._is_full |= self._lines == KEPT_LINES or self._kept + len(part) > KEPT_BYTES
+            if self._is_full:
+                self._dropped += len(part)
             else:
-                self._dropped += len(line[start : start + LINE_BYTES]) + 1
+                self._lines += 1
+                self._kept += len(part)
+                self._log(text)
+        self._dropped += end if self._is_full else 0
 
     def _is_stack_line(self, text: str) -> bool:
         """Whether a line belongs to a printed stack; if so, store its frame."""

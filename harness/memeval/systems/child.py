@@ -92,6 +92,8 @@ class Launch:
     services: tuple[Service, ...] = ()
     stores: bool = False
     """Whether it has a storage folder, which it finds in ``MEMEVAL_STORAGE``."""
+    restarts: bool = False
+    """Whether its ``reset`` restarts a server."""
     files: Mapping[str, Path] = field(default_factory=dict)
     """Its files, by their names in ``digest``."""
     digest: Digest | None = None
@@ -281,7 +283,7 @@ class WorkerProcess:
         self._delete_folder()
         _LIVE.discard(self)
         # bubblewrap reports a signal like a shell: 128 + its number.
-        return 128 - code if self._sandboxed and code > 128 else code
+        return 128 - code if self._sandboxed and code - 128 in set(signal.Signals) else code
 
 
 def _storage_folder(storage: Path | None, private: Path, sandbox: Sandbox | None) -> str:
@@ -361,7 +363,6 @@ def _start_inside(
         shown=_readable_paths(launch),
         files=_own_files(launch, through_inside=True),
         disk_mb=resources.disk_mb,
-        folder=INSIDE_HOME,
         environment=variables,
         pipes=pipes,
         stores=launch.stores,

@@ -202,16 +202,6 @@ BEHAVIOUR = frozenset(
 )
 """Fields of a manifest that decide what runs. A field at its default is left out, as in every hashed record."""
 
-DESCRIPTION = frozenset(
-    {"schema_version", "slug", "name", "version", "authors", "licence", "homepage", "summary", "light"}
-    | {"deterministic", "mock", "product", "configuration", "vendor", "interests", "conflict_of_interest"}
-)
-"""Fields that describe a submission. Changing one changes no digest."""
-
-FINGERPRINTED = frozenset({"declared_models", "variants"})
-"""Fields that decide what one run does: its models, and the parameters of its variant. The fingerprint of the run
-covers them, and not the digest of the submission: another variant changes nothing for the present ones."""
-
 _PROSE = re.compile(
     r"(readme|licen[cs]e|copying|notice|changelog|authors|contributing)([-_.][a-z0-9.-]+)?", re.IGNORECASE
 )

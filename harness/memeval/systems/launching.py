@@ -32,7 +32,7 @@ def submission_launch(submission: Submission, folder: Path, files: Mapping[str, 
     """Return the launch of a submission.
 
     ``files``: its files, by their path inside the folder. Raises BadInput: its entry or its program is not a file of
-    the folder.
+    the folder, or its endpoint is not a URL.
     """
     launch = Launch(
         file=folder.absolute() / MANIFEST,
@@ -69,13 +69,18 @@ def submission_launch(submission: Submission, folder: Path, files: Mapping[str, 
         "parameters": dict(submission.parameters),
     }
     if submission.endpoint is not None:
-        address = urlsplit(submission.endpoint)
+        try:
+            address = urlsplit(submission.endpoint)
+        except ValueError:
+            where = line_of(folder / MANIFEST, ("endpoint",))
+            raise BadInput("'endpoint' is not a URL.", where=where, remedy="Correct it.") from None
         host = next((host for host in submission.hosts if host.host == address.hostname), None)
         if host is not None:
             keywords |= {"endpoint_variable": host.variable, "key_variable": host.key}
         keywords["endpoint_path"] = address.path.rstrip("/")
     if submission.kind is AdapterKind.MCP:
         keywords["tools"] = {call: tool.data() for call, tool in submission.tools.items()}
+        launch = replace(launch, restarts="reset" not in submission.tools)
     file = DRIVERS_FOLDER / driver
     return replace(launch, file=file, class_name=class_name, parameters=keywords, shown=(DRIVERS_FOLDER,))
 

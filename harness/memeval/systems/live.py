@@ -60,7 +60,6 @@ class LiveSystem(SystemProcess):
         self.failed_retains = 0
         self.adapter = AdapterInfo(
             class_name=type(system).__name__,
-            candidates=(),
             capabilities=tuple(sorted(self._calls.capabilities())),
             implementation=sys.implementation.name,
             python=".".join(map(str, sys.version_info[:3])),

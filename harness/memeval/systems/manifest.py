@@ -39,10 +39,6 @@ REMEDIES = {
 """The remedy for an invalid value, by the last key of its path."""
 
 
-OLD_LABEL = "label"
-"""A former key; see :func:`_former_label`."""
-
-
 def examined_manifest(manifest: Path) -> tuple[Submission | None, list[BadInput]]:
     """Read a ``submission.toml``, and return it with all its errors.
 
@@ -72,26 +68,15 @@ def _examined(toml: Toml) -> tuple[Submission | None, list[BadInput]]:
         return None, [NewerSchema(problem, where=toml.place("schema_version"), remedy="Update memeval.")]
     if faults := toml.unsuitable():
         return None, faults[:FAULT_LIMIT]
-    former = [_former_label(toml)] if OLD_LABEL in toml.data else []
-    data = {key: value for key, value in toml.data.items() if key != OLD_LABEL}
     try:
-        submission = Submission.model_validate_json(json.dumps(data))
+        submission = Submission.model_validate_json(json.dumps(toml.data))
     except ValidationError as error:
-        return None, [*former, *_misfits(error, toml)][:FAULT_LIMIT]
+        return None, [*_misfits(error, toml)][:FAULT_LIMIT]
     violations = [
         BadInput(violation.problem, where=toml.place(*violation.keys), remedy=violation.remedy)
         for violation in broken_rules(submission)
     ]
-    return submission, [*former, *violations][:FAULT_LIMIT]
-
-
-def _former_label(toml: Toml) -> BadInput:
-    return BadInput(
-        "'label' was replaced by 'mock' and [configuration].",
-        where=toml.place(OLD_LABEL),
-        remedy="Write mock = true if a stand-in replaces a part that the product needs, and describe what ran in "
-        "[configuration].",
-    )
+    return submission, violations[:FAULT_LIMIT]
 
 
 def _misfits(error: ValidationError, toml: Toml) -> Iterator[BadInput]:

@@ -54,8 +54,6 @@ def with_storage(capabilities: tuple[str, ...]) -> tuple[str, ...]:
 class AdapterInfo:
     class_name: str
     """The loaded class. Blank if the system is not a Python class; then the other fields are blank too."""
-    candidates: tuple[str, ...]
-    """All adapter classes in alphabetical order, imported ones included."""
     capabilities: tuple[str, ...]
     """The methods other than ``reset``, in alphabetical order."""
     implementation: str
@@ -92,11 +90,9 @@ class SystemReply:
     reported_tokens: float | None
     seconds: float
     """Monotonic seconds from sending the question to the last byte of the reply."""
-    worker_seconds: float | None
-    """Seconds measured by the worker, without transport. Only for diagnosis; ``None`` if not reported."""
 
 
-NOT_LOADED = AdapterInfo("", (), (), "", "", {})
+NOT_LOADED = AdapterInfo("", (), "", "", {})
 """Of a system before its first start."""
 
 
@@ -257,7 +253,6 @@ def adapter_info(value: Any) -> AdapterInfo:
         raise NoAdapter(visible(f"{named}; it needs take_in, and ask (or search, recall or reflect)."))
     return AdapterInfo(
         class_name=text(value.get("class", "")),
-        candidates=texts(value.get("candidates", [])),
         capabilities=tuple(sorted(capabilities)),
         implementation=text(value.get("implementation", "")),
         python=text(value.get("python", "")),
@@ -272,7 +267,7 @@ def _at_once(value: Any) -> int:
     return value
 
 
-def reply(value: Any, seconds: float, worker_seconds: Any) -> SystemReply:
+def reply(value: Any, seconds: float) -> SystemReply:
     value = mapping(value)
     context, items, tokens = value.get("context"), value.get("items"), value.get("tokens")
     return SystemReply(
@@ -281,7 +276,6 @@ def reply(value: Any, seconds: float, worker_seconds: Any) -> SystemReply:
         items=None if items is None else _found(items),
         reported_tokens=None if tokens is None else _count(tokens),
         seconds=seconds,
-        worker_seconds=None if worker_seconds is None else number(worker_seconds),
     )
 
 
@@ -377,4 +371,7 @@ def number(value: Any) -> float:
 
 
 def _shown(value: Any) -> str:
-    return visible(json.dumps(value, ensure_ascii=False)[:QUOTED])
+    try:
+        return visible(json.dumps(value, ensure_ascii=False)[:QUOTED])
+    except RecursionError:
+        return "a deeply nested value"

@@ -111,7 +111,7 @@ class SystemProcess(ReplyingProcess):
 
     def reset(self) -> float:
         started = self._clock()
-        self._call("reset", self._limits.reset_seconds)
+        self._call("reset", self._reset_seconds)
         return self._clock() - started
 
     def ingest(self, sessions: Iterable[tuple[bytes | Mapping[str, Any], str]], *, afresh: bool = False) -> float:
@@ -128,7 +128,7 @@ class SystemProcess(ReplyingProcess):
         waiting: deque[_Waiting] = deque()
         in_flight = 0
         if afresh:
-            waiting.append(_Waiting("reset", self._send("reset", b""), 0, self._limits.reset_seconds))
+            waiting.append(_Waiting("reset", self._send("reset", b""), 0, self._reset_seconds))
         for session, timestamp in sessions:
             data = session if isinstance(session, bytes) else messages.to_line(session)
             while waiting and (len(waiting) >= WINDOW_SESSIONS or in_flight + len(data) > WINDOW_BYTES):
@@ -323,11 +323,17 @@ class SystemProcess(ReplyingProcess):
         requested = resources.start_seconds if "start_seconds" in resources.model_fields_set else 0.0
         return max(self._limits.load_seconds, requested)
 
+    @property
+    def _reset_seconds(self) -> float:
+        """Time limit of ``reset``: one that restarts a server has that of ``load``."""
+        limit = self._limits.reset_seconds
+        return max(limit, self._load_seconds) if self._launch.restarts else limit
+
     def _receive_oldest(self, waiting: deque[_Waiting]) -> int:
         """Wait for the oldest unanswered call, and return its bytes; after a failure, wait for the others first."""
         oldest = waiting.popleft()
         try:
-            self._read(oldest.call, oldest.number, self._receive(oldest.call, oldest.seconds + HOLD_SECONDS))
+            self._read(oldest.call, oldest.number, self._receive(oldest.call, oldest.seconds, HOLD_SECONDS))
         except SystemFailure:
             while waiting and self.alive:
                 with contextlib.suppress(SystemFailure):

@@ -90,14 +90,17 @@ class ReplyingProcess:
         self._running().channel.send(line)
         return self._number
 
-    def _receive(self, call: str, seconds: float) -> bytes:
-        """Return the next line; the time that the system waits for models does not count towards the limit."""
+    def _receive(self, call: str, seconds: float, delay: float = 0.0) -> bytes:
+        """Return the next line; the time that the system waits for models does not count towards the limit.
+
+        ``delay``: how long the worker may delay the reply, beyond the limit.
+        """
         began, before = time.monotonic(), self._waited()
 
         def left() -> float:
-            return seconds + self._waited() - before - (time.monotonic() - began)
+            return seconds + delay + self._waited() - before - (time.monotonic() - began)
 
-        line = self._line_within(call, seconds)
+        line = self._line_within(call, seconds + delay)
         while line is None and (wait := left()) > 0:
             late = self._line_within(call, min(wait, CHECK_SECONDS))
             if left() > 0:  # otherwise the system itself took longer than the limit
@@ -144,11 +147,11 @@ class ReplyingProcess:
         """Return the reply to a question, or to a text; the value of the latter means nothing."""
         value = self._succeeded(call, reply)["value"]
         if call == "retain":
-            return messages.reply({}, seconds, reply.get("seconds"))
+            return messages.reply({}, seconds)
         if call in ("ask", "reflect"):
             messages.require_answer(value, call)
         with self._protocol_kept(call):
-            return messages.reply(value, seconds, reply.get("seconds"))
+            return messages.reply(value, seconds)
 
     def _succeeded(self, call: str, reply: dict[str, Any]) -> dict[str, Any]:
         if "error" not in reply:

@@ -156,7 +156,6 @@ class Sandbox:
         shown: Iterable[Path],
         files: Mapping[str, bytes] = {},
         disk_mb: int,
-        folder: str = INSIDE_HOME,
         environment: Mapping[str, str],
         pipes: tuple[int, ...],
         stores: bool = False,
@@ -201,7 +200,7 @@ class Sandbox:
             if seccomp is not None:
                 arguments += ["--seccomp", descriptor_of(seccomp)]
             # /proc too: if root runs memeval, its files change settings of the whole machine.
-            arguments += [*_read_only("/proc", "/dev", "/"), "--chdir", folder]
+            arguments += [*_read_only("/proc", "/dev", "/"), "--chdir", INSIDE_HOME]
             # Not on the command line: the system and other users of the machine can read that.
             arguments_file = descriptor_of(b"".join(os.fsencode(argument) + b"\0" for argument in arguments))
             # bubblewrap ends with the thread that started it, not with the process: so use a permanent thread.

@@ -12,6 +12,7 @@ from memeval.records.errors import BadInput, NotLoaded, did_you_mean
 from memeval.records.history import ProductVersion
 from memeval.records.run import SystemKind, View
 from memeval.records.submission import Submission, variant_slug
+from memeval.storage import readable
 from memeval.systems.channel import visible
 from memeval.systems.child import Launch
 from memeval.systems.controls import Control, all_controls
@@ -61,8 +62,13 @@ def find_system(named: str, submissions: Path = SUBMISSIONS) -> SystemSource:
 
     ``named``: the name of a control; or ``SLUG[:VARIANT]`` for a folder of ``submissions``; or ``FOLDER[:VARIANT]``
     with a ``submission.toml``; or ``FILE.py[:CLASS]``. A control or slug takes precedence over a folder of the same
-    name; ``./name`` is the folder. Raises BadInput: there is no such system, or it is invalid.
+    name; ``./name`` is the folder. Raises BadInput: there is no such system, or it is invalid or cannot be read.
     """
+    with readable(visible(named), "Check the name."):
+        return _found(named, submissions)
+
+
+def _found(named: str, submissions: Path) -> SystemSource:
     if (control := all_controls().get(named)) is not None:
         return control_source(control)
     slug, colon, variant = named.partition(":")

@@ -4,9 +4,8 @@ This file is copied into a private folder and run there by the system's own inte
 library of Python 3.9 or later. If that is memeval's interpreter, the copy is compiled. It receives no scenario, no
 category, and no ids except ordinals.
 
-A request is ``{"id", "call", ...}``. A reply is ``{"id", "value", "seconds"}`` or ``{"id", "error", "seconds"}``;
-``seconds`` is the duration of the call as the worker measures it. An error is ``{"kind", "method", "message", ...}``.
-Its kind is one of:
+A request is ``{"id", "call", ...}``. A reply is ``{"id", "value"}`` or ``{"id", "error"}``. An error is ``{"kind",
+"method", "message", ...}``. Its kind is one of:
 
 - ``raised``: an exception of the adapter, with ``type`` and ``trace``;
 - ``misbehaved``: a return value of a wrong type or size;
@@ -85,7 +84,7 @@ MESSAGE_LIMIT = 1000
 """The most characters of an exception's message that are kept."""
 
 HOLD_SECONDS = 0.05
-"""How long replies to calls that arrived together are delayed, to be sent together."""
+"""How long replies to sessions that arrived together are delayed, to be sent together."""
 
 PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 38, 24
 CAPABILITY_HEADER = bytes.fromhex("20080522" if sys.byteorder == "big" else "22050820") + bytes(4)
@@ -349,7 +348,7 @@ def load_module(path: str) -> ModuleType:
     return module
 
 
-def choose_class(module: ModuleType, wanted: str | None) -> tuple[type, list[str]]:
+def choose_class(module: ModuleType, wanted: str | None) -> type:
     classes = classes_in(module)
     found = {name: value for name, value in classes.items() if is_adapter(value)}
     if wanted is not None:
@@ -357,7 +356,7 @@ def choose_class(module: ModuleType, wanted: str | None) -> tuple[type, list[str
         if isinstance(value, type):
             if not is_adapter(value):
                 raise no_adapter(module, [value])
-            return value, list(found)
+            return value
         if not found:
             raise no_adapter(module, defined_in(classes, module))
         problem = f"there is no class {wanted}; its adapter classes: {', '.join(found)}"
@@ -368,7 +367,7 @@ def choose_class(module: ModuleType, wanted: str | None) -> tuple[type, list[str
     first = [name for name, value in found.items() if precedence(value, module) == best]
     if len(first) > 1:
         raise Refused(f"several adapter classes: {', '.join(first)}", "no_adapter", "class", first[0])
-    return found[first[0]], list(found)
+    return found[first[0]]
 
 
 def defined_in(classes: dict[str, type], module: ModuleType) -> list[type]:
@@ -502,13 +501,12 @@ class Calls:
         self.reply_bytes = request["reply_bytes"]
         self.root = os.path.dirname(request["file"])
         module = load_module(request["file"])
-        self.chosen, candidates = choose_class(module, request["class"])
+        self.chosen = choose_class(module, request["class"])
         self.method = "__init__"
         self.system = self.chosen(**request["parameters"])
         self.method = "load"
         return {
             "class": self.chosen.__name__,
-            "candidates": candidates,
             "capabilities": self.capabilities(),
             DECLARED: self.questions_at_once(),
             "implementation": sys.implementation.name,
@@ -626,13 +624,12 @@ class Calls:
 
     def reply(self, request: dict[str, Any]) -> str:
         """Make a call by the method of its name; return its reply. No exception of the adapter passes this method."""
-        started = time.perf_counter()
         try:
             call: Callable[[dict[str, Any]], Any] = getattr(self, request["call"])
             body = f'"value":{self.encoded(call(request))}'
         except BaseException as error:
             body = f'"error":{json.dumps(self.describe(error))}'
-        return f'{{"id":{request["id"]},{body},"seconds":{time.perf_counter() - started:.6f}}}\n'
+        return f'{{"id":{request["id"]},{body}}}\n'
 
     def describe(self, error: BaseException) -> dict[str, Any]:
         """Return a failure as plain data: its kind, the running method, the message and the frame."""
@@ -797,7 +794,8 @@ def serve() -> None:
             answers, since = "", time.monotonic()
             for request in waiting:
                 answers += calls.reply(request)
-                if time.monotonic() - since > HOLD_SECONDS:
+                # Any other reply goes at once: its call has a time limit and a time of its own.
+                if request["call"] != "take_in" or time.monotonic() - since > HOLD_SECONDS:
                     write(answers)
                     answers, since = "", time.monotonic()
             write(answers)

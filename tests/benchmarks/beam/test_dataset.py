@@ -219,6 +219,7 @@ def test_questions_of_another_form_are_refused(tmp_path: Path, made: Any, senten
         (b"\x1f\x8b\x08broken", "the gzip file is damaged"),
         ({"batches": []}, "expected a list of batches"),
         ([], "chat: 'batches'"),
+        ([{"batch_number": 1, "turns": [[], []]}], "the chat has no messages"),
         ([1], "chat: 'batches.0'"),
         ([{"batch_number": 1, "turns": "none"}], "chat: 'batches.0.turns': a list belongs here"),
         ([{"batch_number": 1, "turns": [[{"role": "system", "id": 0, "content": "x"}]]}], "'batches.0.turns.0.0.role'"),

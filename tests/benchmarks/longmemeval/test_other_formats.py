@@ -330,6 +330,12 @@ def test_a_file_of_keys_grades_without_histories(tmp_path: Path) -> None:
     assert not any(session.turns for session in data.scenario("q1_abs").each_session())
 
 
+def test_a_file_of_each_format_opens_again_with_the_parameters_of_its_data(tmp_path: Path) -> None:
+    for path in (arena(tmp_path), result(tmp_path, ran()), key_file(tmp_path, KEY_LINE)):
+        data = BENCHMARK.open(path)
+        assert BENCHMARK.open(path, data.parameters).parameters == data.parameters
+
+
 @pytest.mark.parametrize(
     ("lines", "problem"),
     [

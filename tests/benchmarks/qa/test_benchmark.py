@@ -212,7 +212,7 @@ def test_each_scorer_needs_its_own_field_and_no_other() -> None:
     (with_needles,) = rows_of(lines(needles), EXACT, "x")
     (with_reference,) = rows_of(lines(reference), JUDGE, "x")
     assert (with_needles.body, with_reference.body) == ("Ada", "Ada")
-    for needles_too in (None, ["", " "], []):
+    for needles_too in (None, ["", " ", "\u200b", "\u00ad\u2060"], []):
         row = reference | {"expected_substrings": needles_too}
         assert "'expected_substrings' is missing or blank" in refused(lines(row))
     assert "'reference_answer' is missing" in refused(lines(needles), JUDGE)

@@ -11,8 +11,8 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run import beside
 from memeval.evaluation.run.beside import CONTROL, REPEATS
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.execution.preparation import SystemSetup
 from memeval.execution.progress import Progress
+from memeval.execution.setup import SystemSetup
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.call import Phase
 from memeval.records.run import Run

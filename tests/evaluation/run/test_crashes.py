@@ -10,7 +10,7 @@ from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.submit.scaffold import ScaffoldAnswers, scaffold
 from memeval.execution.executor import FIRST_ITEMS, StoppedEarly
 from memeval.execution.journal import Journal
-from memeval.execution.preparation import SystemSetup
+from memeval.execution.setup import SystemSetup
 from memeval.records.response import Outcome, Response
 from memeval.records.submission import AdapterKind
 from memeval.site.model.files import assets_root

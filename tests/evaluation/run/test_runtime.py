@@ -11,7 +11,8 @@ from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.run.runtime import ExchangeBuffer
 from memeval.evaluation.run.seal import cost
 from memeval.evaluation.verify.verification import verify_run
-from memeval.execution.preparation import PreparedSystem, SystemSetup, default_sandbox_mode, prepare
+from memeval.execution.preparation import PreparedSystem, prepare
+from memeval.execution.setup import SystemSetup, default_sandbox_mode
 from memeval.gateway.serving.hosts import HostRoute
 from memeval.records.base import digest_of
 from memeval.records.call import Phase, Traffic
@@ -27,7 +28,7 @@ from tests.support.tiny import TinyBenchmark
 
 HELD = SystemSetup(sandbox=SandboxMode.BWRAP)
 LOOSE = SystemSetup(sandbox=SandboxMode.NONE)
-HELLO = AdapterInfo("Plain", ("Plain",), ("query",), "cpython", "3.11.7", {"six": "1.17.0"})
+HELLO = AdapterInfo("Plain", ("query",), "cpython", "3.11.7", {"six": "1.17.0"})
 ROUTES = {"api.acme.example": HostRoute("api.acme.example", "https://api.acme.example", "ACME_URL", None, None)}
 
 

@@ -32,6 +32,8 @@ class Store:
         self.texts = {}
 
     def retain(self, content, bank="", source_id=""):
+        if len(self.texts) == ROOM:
+            raise OSError("no room")
         self.texts[source_id] = content
         self.path.write_text(json.dumps(self.texts))
 
@@ -47,15 +49,15 @@ class Store:
 
 @pytest.fixture
 def staged(tmp_path: Path) -> Iterator[Callable[..., Stage]]:
-    """A function that returns the stage of a control, or of the store above with its two settings."""
+    """A function that returns the stage of a control, or of the store above with its settings."""
     stages: list[Stage] = []
 
-    def stage(slug: str = "", *, forgets: bool = True, refuses: bool = False) -> Stage:
+    def stage(slug: str = "", *, forgets: bool = True, refuses: bool = False, room: int = 99) -> Stage:
         file, name = tmp_path / "adapter.py", "Store"
         if slug:
             file, name = all_controls()[slug].file, all_controls()[slug].class_name
         else:
-            file.write_text(f"FORGETS, REFUSES = {forgets}, {refuses}\n{FORGETFUL}", "utf-8")
+            file.write_text(f"FORGETS, REFUSES, ROOM = {forgets}, {refuses}, {room}\n{FORGETFUL}", "utf-8")
         process = SystemProcess(Launch(file, name, stores=True), Limits(), lambda line: None)
         stages.append(Stage(process))
         return stages[-1]
@@ -102,6 +104,15 @@ def test_a_second_process_that_is_refused_is_named_and_not_counted_as_seen(stage
     seen = freshness(added(Onlooker.OTHER), staged(refuses=True))
     assert not seen.opened and not seen.is_fresh
     assert seen.error is not None and "File exists" in seen.error
+
+
+@pytest.mark.parametrize(("onlooker", "at_once"), [(Onlooker.WRITER, 2), (Onlooker.RESTARTED, 2), (Onlooker.OTHER, 0)])
+def test_what_was_acknowledged_before_a_write_that_fails_is_looked_for(
+    onlooker: Onlooker, at_once: int, staged: Callable[..., Stage]
+) -> None:
+    seen = freshness(added(onlooker), staged(room=2))
+    assert (seen.acknowledged, seen.at_once, seen.never) == (2, at_once, 2 - at_once)
+    assert seen.error is not None and "no room" in seen.error
 
 
 @pytest.mark.parametrize("change", [Change.UPDATED, Change.DELETED])

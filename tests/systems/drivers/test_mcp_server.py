@@ -1,6 +1,7 @@
 """The driver for MCP servers, against a server made with the ``mcp`` package, as a process of its own."""
 
 import re
+import shutil
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from memeval.systems.drivers import serving
 from memeval.systems.errors import AdapterRaised, SystemDied, SystemFailure
 from memeval.systems.messages import FoundItem
 from memeval.systems.process import SystemProcess
+from memeval.systems.source import find_system
 from tests.systems.helpers import PATIENT, elsewhere, gone, session, sessions
 
 DRIVER = Path(serving.__file__).with_name("mcp_server.py")
@@ -178,10 +180,7 @@ CONTENTS = "unknown placeholder {contents} in the argument"
     ("tools", "said"),
     [
         (changed("retain", name="ad_note"), NO_TOOL),
-        ({**TOOLS, "retein": TOOLS["retain"]}, "Unknown table [tools.retein]. Known are [tools.forget]"),
         (changed("retain", arguments={"text": "{contents}"}), f"[tools.retain]: {CONTENTS} 'text'"),
-        ({"search": TOOLS["search"]}, "must name a tool to store ([tools.retain] or [tools.ingest_session])"),
-        ({"retain": TOOLS["retain"]}, "and one to ask ([tools.search] or [tools.query])"),
     ],
 )
 def test_a_mapping_that_cannot_be_is_refused(start: Start, tools: Tools, said: str) -> None:
@@ -220,6 +219,18 @@ def test_tables_and_lists_are_filled_and_the_ids_of_the_product_name_sources_and
     process.ingest([(session(1, "My parrot is Kiwi."), "2025-01-02")])
     process.reset()
     assert process.search("parrot", 5).items == ()
+
+
+def test_a_reset_that_restarts_the_server_has_the_time_of_a_start(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(ENTRIES, tmp_path / "slow"))
+    server = folder / "server.py"
+    slow = server.read_text("utf-8").replace("import json\n", "import json\nimport time\ntime.sleep(1)\n")
+    server.write_text(slow, "utf-8")
+    limits = PATIENT.model_copy(update={"reset_seconds": 0.5})
+    with SystemProcess(find_system(str(folder)).launch, limits, print) as process:
+        process.ingest(sessions(1), afresh=True)
+        process.reset()
+        assert process.search("Drone", 5).items == ()
 
 
 def test_an_argument_that_a_tool_needs_and_that_has_no_value_is_named_with_what_to_write(start: Start) -> None:

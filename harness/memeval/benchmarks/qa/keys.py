@@ -62,9 +62,14 @@ def holds(answer: str, needles: Sequence[str], all_of: bool = False) -> bool:
     folded = _folded(exact)
     found = [
         _contains_word(exact if len(needle) <= SHORT else folded, needle if len(needle) <= SHORT else _folded(needle))
-        for needle in (_composed(each) for each in needles if each.strip())
+        for needle in (_composed(each) for each in needles if has_characters(each))
     ]
     return bool(found) and (all if all_of else any)(found)
+
+
+def has_characters(needle: str) -> bool:
+    """Return whether a needle is more than spaces and invisible characters, which an answer is compared without."""
+    return bool(_composed(needle))
 
 
 def holds_anywhere(answer: str, needles: Sequence[str]) -> bool:

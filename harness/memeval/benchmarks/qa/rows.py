@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from memeval.benchmarks.data import file_bytes
 from memeval.benchmarks.formats.reading import decoded, parsed
+from memeval.benchmarks.qa.keys import has_characters
 from memeval.records.base import EXPECTED
 from memeval.records.errors import BadInput, did_you_mean
 from memeval.systems.channel import visible
@@ -107,7 +108,7 @@ class _Line(BaseModel):
         return QuestionRow(
             id=self.id,
             question=self.question,
-            needles=tuple(each for each in self.expected_substrings or () if each.strip()),
+            needles=tuple(each for each in self.expected_substrings or () if has_characters(each)),
             all_of=self.match == "all",
             reference=self.reference_answer if self.reference_answer and self.reference_answer.strip() else None,
             asked_at=self.question_date or self.questionDate,

@@ -18,6 +18,7 @@ from memeval.evaluation.plan.executing import PlannedRun, run_plan
 from memeval.evaluation.run.conforming import check_conformance
 from memeval.execution.executor import StoppedEarly
 from memeval.execution.progress import Progress
+from memeval.execution.secrets import redact
 from memeval.options import RunOptions
 from memeval.records.conformance import CheckOutcome
 from memeval.records.errors import BadInput, MemevalError, NotApplicable, NotLoaded
@@ -270,7 +271,7 @@ class _Version:
         """Return the version with the reason why it has no run. Raises the error if the machine is at fault."""
         if is_of_the_machine(error):
             raise error
-        return measured.model_copy(update={"outcome": outcome, "reason": error.problem})
+        return measured.model_copy(update={"outcome": outcome, "reason": redact(error.problem)})
 
     def _run(self, source: SystemSource, cache: Path, begun: MeasuredVersion) -> Iterator[MeasuredVersion]:
         options = self.measurement.options
@@ -286,7 +287,7 @@ class _Version:
                 if not isinstance(outcome.error, OF_THE_VERSION):
                     raise outcome.error
                 _remove_unfinished(folder)
-                reason = outcome.error.problem
+                reason = redact(outcome.error.problem)
             else:
                 run_id = outcome.folders[-1].path.name
             if run_id is None or run_id not in {each.run_id for each in runs}:

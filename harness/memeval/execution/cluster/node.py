@@ -21,7 +21,7 @@ from memeval.execution.cluster.parcel import (
     check_versions,
     own_versions,
 )
-from memeval.execution.executor import event_line, output_line, waiting
+from memeval.execution.executor import event_line, output_log, waiting
 from memeval.execution.preparation import PreparedSystem, prepare
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.setup import SystemSetup
@@ -191,7 +191,7 @@ class Node(WorkerPlugin):
                 launch, parcel.limits, lambda line: None, endpoint.environment, endpoint.waited, models.sandbox
             )
         instance = _Instance(process, endpoint)
-        process.log = lambda line: instance.lines.put(output_line(line))
+        process.log = output_log(instance.lines.put)
         adapter = start_system(prepared.source, process)
         if prepared.environment_digest(adapter) != parcel.environment_digest:
             process.close()

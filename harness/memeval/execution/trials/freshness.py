@@ -35,6 +35,8 @@ class _Seen:
     at_once: int = 0
     lags: list[float] = field(default_factory=list)
     waiting: list[_Awaited] = field(default_factory=list)
+    never: int = 0
+    error: str | None = None
 
 
 def freshness(trial: Freshness, stage: Stage) -> FreshnessObservation:
@@ -44,10 +46,10 @@ def freshness(trial: Freshness, stage: Stage) -> FreshnessObservation:
         writer = stage.start(ground)
         if trial.change is not Change.ADDED and not writer.system.adapter.can("forget"):
             raise AdapterMisbehaved("The system has no forget, which trials of updates and deletions need.")
-        seen, awaited, error, opened = _Seen(), list[_Awaited](), None, True
+        seen, awaited, opened = _Seen(), list[_Awaited](), True
         try:
             with _looker(trial, stage, writer) as looker:
-                for awaited_one in _changes(trial, writer):
+                for awaited_one in _until_one_fails(_changes(trial, writer), seen):
                     awaited.append(awaited_one)
                     if looker is not None:
                         _look_once(looker, awaited_one, seen)
@@ -59,16 +61,16 @@ def freshness(trial: Freshness, stage: Stage) -> FreshnessObservation:
                         _look_once(looker, each, seen)
                 _look_on(looker, trial.seconds, seen)
         except _Refused as refused:
-            opened, error = False, refused.sentence
+            opened, seen.error = False, refused.sentence
         except SystemFailure as failure:
-            error = sentence(failure)
+            seen.error = seen.error or sentence(failure)
         return FreshnessObservation(
             acknowledged=len(awaited),
             opened=opened,
             at_once=seen.at_once,
             lags=tuple(sorted(round(lag, 4) for lag in seen.lags)),
-            never=len(awaited) - seen.at_once - len(seen.lags) if opened else 0,
-            error=error,
+            never=seen.never,
+            error=seen.error,
         )
 
 
@@ -114,6 +116,14 @@ def _changes(trial: Freshness, writer: StoredMemory) -> Iterator[_Awaited]:
         yield _Awaited(new, old, time.monotonic())
 
 
+def _until_one_fails(changes: Iterator[_Awaited], seen: _Seen) -> Iterator[_Awaited]:
+    """Yield changes up to the first that fails: those that were acknowledged are looked for all the same."""
+    try:
+        yield from changes
+    except SystemFailure as failure:
+        seen.error = sentence(failure)
+
+
 def _look_once(looker: StoredMemory, awaited: _Awaited, seen: _Seen) -> None:
     if awaited.shows(looker):
         seen.at_once += 1
@@ -136,4 +146,6 @@ def _look_on(looker: StoredMemory, seconds: float, seen: _Seen) -> None:
                 seen.lags.append(lag)
             elif lag < seconds:
                 left.append(each)
+            else:
+                seen.never += 1
         waiting = left

@@ -18,8 +18,8 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run import on_cluster
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.execution.preparation import SystemSetup
 from memeval.execution.progress import Progress
+from memeval.execution.setup import SystemSetup
 from memeval.records.errors import BadInput
 from memeval.records.response import Outcome
 from memeval.records.track import Limits
@@ -234,7 +234,7 @@ def test_a_slice_whose_ingestion_fails_fails_alone_and_is_retried(both_workers: 
     assert answers(again) == answers(here) and len(answers(here)) == 8
 
 
-ALONE = AdapterInfo("Memory", (), ("ingest_session", "query"), "cpython", "3.11", {})
+ALONE = AdapterInfo("Memory", ("ingest_session", "query"), "cpython", "3.11", {})
 TOGETHER_INFO = replace(ALONE, questions_at_once=4)
 
 

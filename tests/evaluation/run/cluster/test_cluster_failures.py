@@ -14,7 +14,7 @@ import pytest
 from memeval.execution.cluster import executor
 from memeval.execution.cluster.parcel import own_versions
 from memeval.execution.journal import Journal
-from memeval.execution.preparation import SystemSetup
+from memeval.execution.setup import SystemSetup
 from memeval.records.errors import BadInput
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import file_source, folder_source

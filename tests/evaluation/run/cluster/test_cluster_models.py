@@ -21,7 +21,7 @@ from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.execution.cluster.node_models import CallsOfWorkers, RunModels
 from memeval.execution.cluster.parcel import NodeCall
-from memeval.execution.preparation import SystemSetup
+from memeval.execution.setup import SystemSetup
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.gateway import Gateway
 from memeval.gateway.record import CallRecord

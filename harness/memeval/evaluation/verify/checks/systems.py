@@ -212,7 +212,7 @@ def _identity(source: SystemSource, found: ClassMethods | None) -> SystemIdentit
     """Return the identity that a run of a system records; without its environment, and with names of hosts only."""
     found = found or ClassMethods(source.launch.class_name or "", ())
     capabilities = with_storage(found.capabilities) if source.launch.stores else found.capabilities
-    adapter = AdapterInfo(found.class_name, (), capabilities, implementation="", python="", packages={})
+    adapter = AdapterInfo(found.class_name, capabilities, implementation="", python="", packages={})
     identity = PreparedSystem(source).identity(adapter)
     if source.submission is None:
         return identity
