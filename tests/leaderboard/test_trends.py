@@ -269,13 +269,24 @@ def test_runs_of_other_items_have_no_step(tmp_path: Path) -> None:
     assert ScoreChanges(series, by_id.get).steps == ()
 
 
-def test_another_way_to_count_the_search_time_breaks_its_ratio_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"fastest": [{"system": 1.0, "control": 1.0}]},
+            "The time that counts changed from that of all questions to that of each question, the shortest.",
+        ),
+        ({"search_items": 50}, "The number of texts that a search returns changed from 10 to 50."),
+    ],
+)
+def test_another_way_to_count_the_search_time_breaks_its_ratio_alone(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
     folders = make_history(tmp_path, "acme", VERSIONS[1:])
     beside = folders[2].run.beside
     assert beside is not None
-    edit_head(folders[2], beside=beside.data() | {"fastest": beside.data()["search"]})
+    edit_head(folders[2], beside=beside.data() | change)
     series = only(tmp_path)
     [found] = trend(series, SEARCH_RATIO).breaks
-    said = "The time that counts changed from that of all questions to that of each question, the shortest."
     assert (found.index, found.changes) == (2, (said,))
     assert trend(series, INGEST_RATIO).breaks == trend(series).breaks == ()

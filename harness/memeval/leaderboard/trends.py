@@ -28,6 +28,9 @@ COMPOSITE = "composite"
 CATEGORY = "category_"
 SEARCH_RATIO, INGEST_RATIO = "search_ratio", "ingest_ratio"
 
+FORMER_SEARCH_ITEMS = 10
+"""Texts that a search beside a control asked for before runs stated it."""
+
 
 class Unit(StrEnum):
     SHARE = "share"
@@ -132,11 +135,10 @@ def _times_beside(part: str) -> Callable[[Run], MeasuredValue]:
 def search_changes(before: Run, after: Run) -> tuple[str, ...]:
     if before.beside is None or after.beside is None:
         return ()
-    old, new = (
-        f"that of {'each question, the shortest' if beside.fastest else 'all questions'}"
-        for beside in (before.beside, after.beside)
-    )
-    return _changed("The time that counts", old, new)
+    beside = before.beside, after.beside
+    counted = (f"that of {'each question, the shortest' if each.fastest else 'all questions'}" for each in beside)
+    asked = (each.search_items or FORMER_SEARCH_ITEMS for each in beside)
+    return _changed("The time that counts", *counted) + _changed("The number of texts that a search returns", *asked)
 
 
 def price_changes(before: Run, after: Run) -> tuple[str, ...]:

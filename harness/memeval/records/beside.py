@@ -34,3 +34,5 @@ class BesideTimes(Record):
     fastest: tuple[PairedSeconds, ...] = ()
     """By question, the shortest time of all repeats: other work on the machine makes a time longer, never shorter.
     Empty in runs from before it was kept."""
+    search_items: int | None = None
+    """Texts that each search asked for; ``None`` in runs from before it was kept, which asked for 10."""

@@ -80,6 +80,7 @@ def times_beside(
         ingest=tuple(ingest),
         search=tuple(search),
         fastest=tuple(_pair(seconds, fastest[1][question]) for question, seconds in fastest[0].items()),
+        search_items=limits.search_items,
     )
 
 
