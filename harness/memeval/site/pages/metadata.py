@@ -110,18 +110,21 @@ def _hub_scores(site: SiteModel) -> Iterator[Asset]:
 def published_data(view: BenchmarkView) -> BenchmarkData | None:
     """Return the data of a benchmark that the site publishes as files, else ``None``.
 
-    That is generated data with the default parameters and tier, whose text may be published.
+    That is generated data with the default parameters and tier, whose text may be published. Of several protocols that
+    ran on it, the default one decides what is asked.
     """
     if view.info is None or view.benchmark is None:
         return None
     if not view.info.generated or view.redistribution is not Redistribution.FULL or not view.tables:
         return None
+    protocol = view.info.protocols[0].name
     try:
-        default = OpenData(view.benchmark, None, view.info.protocols[0].name, view.info.tiers[0].name).digest()
+        default = OpenData(view.benchmark, None, protocol, view.info.tiers[0].name).digest()
     except MemevalError:
         return None
-    found = view.data.get(default)
-    return found if found is not None and found.is_here else None
+    tracks = [table.track for table in view.tables if table.track.data_digest == default]
+    tracks.sort(key=lambda track: track.protocol != protocol)
+    return next((data for data in map(view.data_for, tracks) if data.is_here), None)
 
 
 def _date(site: SiteModel) -> str | None:
