@@ -104,7 +104,7 @@ def _hub_scores(site: SiteModel) -> Iterator[Asset]:
                     if row.rank is not None:
                         ranked[row.run.system.slug].append(row)
     for slug, rows in ranked.items():
-        yield Asset(hub_scores_path(slug), hub_results(rows, site.settings.hub, site.settings.site_url))
+        yield Asset(hub_scores_path(slug), hub_results(rows, site.settings.hub, site.address))
 
 
 def published_data(view: BenchmarkView) -> BenchmarkData | None:
@@ -277,20 +277,20 @@ def hub_benchmark(info: BenchmarkInfo) -> bytes:
     )
 
 
-def hub_results(rows: Sequence[BoardRow], hub: str, site_url: str | None) -> bytes:
+def hub_results(rows: Sequence[BoardRow], hub: str, address: str | None) -> bytes:
     """Return the ``.eval_results/*.yaml`` of a system: one entry for each ranked run.
 
-    ``hub``: who has the data on the Hub. ``site_url``: address of the published board; without it, no entry has a
-    source. Values are composite scores in percent.
+    ``hub``: who has the data on the Hub. ``address``: address of the site's root, with a slash at its end; without it,
+    no entry has a source. Values are composite scores in percent.
     """
-    return _yaml([_hub_entry(row, hub, site_url) for row in rows])
+    return _yaml([_hub_entry(row, hub, address) for row in rows])
 
 
-def _hub_entry(row: BoardRow, hub: str, site_url: str | None) -> dict[str, object]:
+def _hub_entry(row: BoardRow, hub: str, address: str | None) -> dict[str, object]:
     run, value = row.run, row.score
     if value is None:
         raise ValueError(f"{run.run_id} has no composite score, so it cannot be ranked.")
-    source = {"url": f"{site_url.rstrip('/')}/{run_url(run.run_id)}", "name": f"Run {run.run_id}"} if site_url else None
+    source = {"url": address + run_url(run.run_id), "name": f"Run {run.run_id}"} if address else None
     return {
         "dataset": {"id": f"{hub}/{run.track.benchmark.replace('@', '-')}", "task_id": run.track.protocol},
         "value": round(100 * value, 2),
