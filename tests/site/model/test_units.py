@@ -144,13 +144,25 @@ def test_a_chart_escapes_names_and_follows_the_theme() -> None:
     assert 'fill="var(--mv-accent)"' in drawing and 'fill="var(--mv-ink)"' in drawing
 
 
-def test_a_chart_drawn_again_has_equal_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chart_drawn_again_has_equal_bytes_also_from_a_damaged_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chart = chart_of("t", "a")
     first = charts.draw(chart)
-    monkeypatch.setattr(charts, "cache_folder", lambda: tmp_path)
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path))
     assert charts.draw(chart) == first
-    (kept,) = tmp_path.glob("*.svg")
-    assert kept.read_text(encoding="utf-8") == vl_convert.vegalite_to_svg(chart.spec), "compiled once, for other data"
+    (kept,) = tmp_path.glob("vl-convert-*/*")
+    drawing = kept.read_text(encoding="utf-8").partition("\n")[2]
+    assert drawing == vl_convert.vegalite_to_svg(chart.spec), "compiled once, for other data"
+    for damaged in (b"", kept.read_bytes()[:-1]):
+        kept.write_bytes(damaged)
+        assert charts.draw(chart) == first
+
+
+def test_a_chart_is_drawn_where_nothing_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "file"))
+    assert charts.draw(chart_of("t", "a")).startswith("<svg")
 
 
 def test_every_page_module_brings_its_own_publisher() -> None:
