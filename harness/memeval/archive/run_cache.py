@@ -40,7 +40,7 @@ def kept(folder: RunFolder, kind: str, depends: str, make: Callable[[], bytes]) 
     ``kind``: the kind of content, a part of the file's name. ``depends``: all else that the content depends on besides
     run and code, such as the digest of the data.
     """
-    return _kept(_place(folder.digest, kind), _key(kind, depends), make)
+    return kept_file(_place(folder.digest, kind), _key(kind, depends), make)
 
 
 def kept_by_name(name: str, kind: str, depends: str, make: Callable[[], bytes]) -> bytes:
@@ -49,7 +49,7 @@ def kept_by_name(name: str, kind: str, depends: str, make: Callable[[], bytes]) 
     The content belongs to a name, such as the address of a page, and replaces an earlier one. ``depends``: the digest
     of all that it depends on besides memeval's code.
     """
-    return _kept(_place(digest_of(name), kind), _key(kind, depends), make)
+    return kept_file(_place(digest_of(name), kind), _key(kind, depends), make)
 
 
 def keep_by_name(name: str, kind: str, content: bytes) -> None:
@@ -57,7 +57,11 @@ def keep_by_name(name: str, kind: str, content: bytes) -> None:
     _keep(_place(digest_of(name), kind), _key(kind, ""), content)
 
 
-def _kept(path: Path, key: str, make: Callable[[], bytes]) -> bytes:
+def kept_file(path: Path, key: str, make: Callable[[], bytes]) -> bytes:
+    """Return what ``make`` returns; ``make`` is called only if the file does not have it whole and under the same key.
+
+    ``key``: names all that the content depends on, without spaces.
+    """
     with contextlib.suppress(OSError):
         first, _, content = path.read_bytes().partition(b"\n")
         if first.decode("ascii", "replace") == f"{key} {digest_bytes(content)}":

@@ -9,9 +9,10 @@ from memeval.archive.histories import history_of_system, measured_runs
 from memeval.archive.ledger import Ledger
 from memeval.archive.remote.automatic import fetch_missing
 from memeval.archive.runs import RunFolder, find_run
-from memeval.leaderboard.measured import GRADES, MeasuredRun, read_items, read_measured
+from memeval.leaderboard.measured import MeasuredRun, read_items, read_measured
 from memeval.leaderboard.regressions import check_metrics, drift_metrics, metrics_against, status_of
 from memeval.leaderboard.releases import releases
+from memeval.leaderboard.samples import GRADES
 from memeval.records.check import Baseline, GateComparison, GateStatus, RegressionCheck
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent

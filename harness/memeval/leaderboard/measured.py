@@ -8,12 +8,15 @@ from memeval.archive.rows import inner_digest
 from memeval.archive.runs import RunFolder
 from memeval.grading.base import last_attempts
 from memeval.grading.scoring import headline
+from memeval.leaderboard.marks import RESPONSES
+from memeval.leaderboard.samples import GRADES
 from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import BadInput
 from memeval.records.response import ReportedUsage, Response
 from memeval.records.run import Run, TokenSource
 
-GRADES, RESPONSES, CALLS = ROWS = ("grades.jsonl", "responses.jsonl", "calls.jsonl")
+CALLS = "calls.jsonl"
+ROWS = (GRADES, RESPONSES, CALLS)
 
 Values = Mapping[str, float]
 

@@ -56,6 +56,12 @@ def test_an_axis_of_amounts_starts_at_zero(value: float, unit: Unit) -> None:
     assert len({label for _tick, label in axis.ticks}) == len(axis.ticks)
 
 
+@pytest.mark.parametrize("days", [(datetime.min,), (datetime.max,), (datetime.min, datetime.max)])
+def test_an_axis_of_time_holds_the_first_and_the_last_day_there_is(days: tuple[datetime, ...]) -> None:
+    axis = time_axis([day.replace(tzinfo=UTC) for day in days])
+    assert axis.ticks and all(axis.start <= tick <= axis.end for tick, _label in axis.ticks)
+
+
 def test_amounts_of_zero_have_an_axis() -> None:
     assert value_axis([0.0], Unit.DOLLARS).ticks[0] == (0.0, "$0")
 

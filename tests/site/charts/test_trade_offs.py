@@ -106,10 +106,10 @@ def test_costs_that_hardly_differ_stand_close_together() -> None:
     assert axis.share(182.0) - axis.share(176.0) < 0.2
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=20))
 def test_every_score_is_on_its_axis_and_small_differences_stay_small(values: list[float]) -> None:
     axis = score_axis(values)
-    assert all(axis.holds(value) for value in values)
+    assert all(axis.holds(value) for value in values if value >= 0)
     assert axis.end - axis.start >= 0.02
 
 
@@ -159,6 +159,17 @@ def test_products_are_named_and_no_name_covers_another_or_leaves_the_chart(
     for (left, right, y), (other_left, other_right, other_y) in combinations(boxes, 2):
         assert abs(y - other_y) >= _LINE - 1 or right <= other_left + 1 or other_right <= left + 1
     assert "<script>" not in str(chart.drawing)
+
+
+@pytest.mark.parametrize("interval", [(None, None), (-0.3, -0.1)])
+def test_systems_below_every_score_leave_an_empty_chart(
+    some: Overview, interval: tuple[float | None, float | None]
+) -> None:
+    rows = [row(some, f"Memory {place}", -0.2 - place / 10, 850 + place, ProductKind.PRODUCT) for place in range(2)]
+    ends = dict(zip(("low", "high"), interval, strict=True))
+    rows = [replace(each, index=each.index.model_copy(update=ends)) for each in rows if each.index is not None]
+    for chart in overall_charts(overview_of(some, *rows)):
+        assert not [each for each in chart.spec["data"]["values"] if "system" in each]
 
 
 def test_systems_on_one_place_of_the_front_share_a_label(some: Overview) -> None:

@@ -17,7 +17,8 @@ from memeval.site import build
 from memeval.site.frame import navigation
 from memeval.site.items.benchmark_shards import kept_benchmark_shards
 from memeval.site.model import files
-from memeval.site.model.benchmark_data import OpenData, data_of
+from memeval.site.model.benchmark_data import OpenData, asked_of, data_of
+from memeval.site.model.content import read_site
 from memeval.site.pages import benchmarks, rendering
 from memeval.statistics import detectable as statistics
 from tests.support.archives import contents
@@ -187,3 +188,15 @@ def test_data_that_is_asked_in_another_way_has_other_shards(tmp_path: Path, monk
     assert one.data_digest == two.data_digest
     shards = [kept_benchmark_shards(data_of(track, find(track.benchmark), None), True) for track in (one, two, one)]
     assert shards[0] == shards[2] != shards[1]
+
+
+def test_each_run_has_the_data_with_what_its_own_protocol_asks(tmp_path: Path) -> None:
+    runs = {run.run.track.protocol: run for run in runs_under(ROOT / "results/qa-smoke")}
+    for run in runs.values():
+        shutil.copytree(run.path, tmp_path / run.path.relative_to(ROOT))
+    site = read_site(tmp_path / "results")
+    tracks = [run.run.track for run in runs.values()]
+    found = [site.benchmark_of(track).data_for(track) for track in tracks]
+    assert len(tracks) > 1 and {track.data_digest for track in tracks} == {data.digest for data in found}
+    assert [data.asked for data in found] == [asked_of(track) for track in tracks]
+    assert len({data.key for data in found}) == len(tracks)

@@ -11,6 +11,7 @@ import pytest
 import vl_convert
 from markupsafe import Markup
 
+from memeval.leaderboard.trends import Unit
 from memeval.records.errors import BadInput
 from memeval.site.charts import charts
 from memeval.site.frame import building, csp, not_found
@@ -20,6 +21,7 @@ from memeval.site.model.content import read_site
 from memeval.site.model.files import Page
 from memeval.site.pages.publisher import publishers
 from memeval.site.pages.rendering import environment
+from memeval.site.trends import version_charts
 
 
 @pytest.mark.parametrize(
@@ -77,10 +79,27 @@ def test_unknown_numbers_are_dashes() -> None:
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(0.00002, "20 µs"), (0.0213, "21.3 ms"), (1.5, "1.5 s"), (600.0, "10 min"), (9000.0, "2.5 h")],
+    [
+        *((0.00002, "20 µs"), (0.00099996, "1 ms"), (0.0213, "21.3 ms"), (0.9996, "1 s"), (1.5, "1.5 s")),
+        *((600.0, "10 min"), (9000.0, "2.5 h")),
+    ],
 )
 def test_durations_have_the_unit_a_reader_expects(value: float, expected: str) -> None:
     assert text.seconds(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (text.dollars(0.00005), "$0.00005"),
+        (text.dollars(0.996), "$1.00"),
+        (version_charts.written(1234.5, Unit.TIMES), "1,230 ×"),
+        (text.percent(-0.0001), "0.0"),
+        (text.number(-0.001), "0.00"),
+    ],
+)
+def test_numbers_have_no_power_of_ten_and_zero_no_sign(written: str, expected: str) -> None:
+    assert written == expected
 
 
 def test_control_characters_are_made_visible() -> None:
@@ -125,13 +144,25 @@ def test_a_chart_escapes_names_and_follows_the_theme() -> None:
     assert 'fill="var(--mv-accent)"' in drawing and 'fill="var(--mv-ink)"' in drawing
 
 
-def test_a_chart_drawn_again_has_equal_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chart_drawn_again_has_equal_bytes_also_from_a_damaged_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chart = chart_of("t", "a")
     first = charts.draw(chart)
-    monkeypatch.setattr(charts, "cache_folder", lambda: tmp_path)
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path))
     assert charts.draw(chart) == first
-    (kept,) = tmp_path.glob("*.svg")
-    assert kept.read_text(encoding="utf-8") == vl_convert.vegalite_to_svg(chart.spec), "compiled once, for other data"
+    (kept,) = tmp_path.glob("vl-convert-*/*")
+    drawing = kept.read_text(encoding="utf-8").partition("\n")[2]
+    assert drawing == vl_convert.vegalite_to_svg(chart.spec), "compiled once, for other data"
+    for damaged in (b"", kept.read_bytes()[:-1]):
+        kept.write_bytes(damaged)
+        assert charts.draw(chart) == first
+
+
+def test_a_chart_is_drawn_where_nothing_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "file"))
+    assert charts.draw(chart_of("t", "a")).startswith("<svg")
 
 
 def test_every_page_module_brings_its_own_publisher() -> None:

@@ -57,6 +57,7 @@ def test_ids_and_times_do_not_change_when_the_ledger_grows(tmp_path: Path) -> No
     assert text(newer, "id") != text(older, "id")
     assert text(newer, "id").startswith("urn:uuid:")
     assert text(fromstring(after), "id") == text(fromstring(before), "id")
+    assert text(fromstring(after), "id") not in {text(newer, "id"), text(older, "id")}
     assert text(fromstring(after), "updated") == text(newer, "updated")
     assert "<script>" in text(older, "content") and b"<script>" not in after
     assert "\u2400" in text(older, "content"), "a control character, which XML forbids, is shown as a picture"

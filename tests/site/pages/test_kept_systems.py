@@ -19,6 +19,7 @@ from memeval.records.run import Run, SystemKind
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, Page, file_bytes
 from memeval.site.pages import systems
+from memeval.site.pages.kept_files import row_inputs
 from memeval.site.pages.product_results import CategoryDifference
 from memeval.site.pages.systems import ProductPage, SystemPages
 from memeval.site.table import tables
@@ -148,6 +149,12 @@ def test_a_page_of_which_nothing_has_changed_is_not_made_again(
     after = made(site_of(results), tmp_path / "cache", monkeypatch)
     assert "other" in asked and "no-memory" not in asked
     assert after["systems/no-memory/"] == before["systems/no-memory/"]
+
+
+def test_the_name_that_a_system_has_on_the_board_counts(results: Path) -> None:
+    row, *_ = site_of(results).board.runs
+    system = row.run.system.model_copy(update={"name": f"{row.run.system.name} ({row.run.system.slug})"})
+    assert row_inputs(replace(row, run=row.run.model_copy(update={"system": system}))) != row_inputs(row)
 
 
 def test_each_part_of_a_result_counts(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,16 +127,19 @@ def test_the_hub_can_know_generated_data_as_a_benchmark(tmp_path: Path) -> None:
     assert [task["id"] for task in described["tasks"]] == [each.name for each in benchmark.info.protocols]
 
 
-def test_the_scores_of_a_system_are_a_file_for_the_hub_if_somebody_has_the_data_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "folder"), [(None, ""), ("2026.9", "2026.9/")])
+def test_the_scores_of_a_system_are_a_file_for_the_hub_if_somebody_has_the_data_there(
+    tmp_path: Path, version: str | None, folder: str
+) -> None:
     settings = 'hub = "my-lab"\nsite_url = "https://board.example/"\n'
-    site = site_of(tmp_path, FakeBenchmark(), settings)
+    site = site_of(tmp_path, FakeBenchmark(), settings, version)
     files = written(site, tmp_path)
     (entry, *_others) = yaml.safe_load(files[hub_scores_path("ours")].read_bytes())
     (run,) = (row.run for row in site.board.runs)
     assert entry["dataset"] == {"id": "my-lab/fake-1", "task_id": run.track.protocol}
     assert entry["value"] == pytest.approx(100 * (run.scores.composite.value or 0), abs=0.005)
     assert entry["date"] == run.timing.started and entry["evaluation_framework"] == "memeval"
-    assert entry["source"]["url"] == f"https://board.example/runs/{run.run_id}/"
+    assert entry["source"]["url"] == f"https://board.example/{folder}runs/{run.run_id}/"
 
 
 def test_without_a_name_on_the_hub_there_are_no_such_files(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ from xml.etree import ElementTree
 import pytest
 from markupsafe import escape
 
+from memeval.leaderboard.board import Board
+from memeval.leaderboard.overall import overall
 from memeval.leaderboard.suites import read_suites
-from memeval.records.overall import OverallRow, Stability
+from memeval.records.overall import BenchmarkSuite, Overall, OverallRow, Stability, TiedPair
 from memeval.records.run import SystemKind
 from memeval.records.track import Track
 from memeval.site.charts.study_charts import RANKS_SHOWN, rank_ranges
@@ -64,6 +66,17 @@ def test_the_page_has_index_scale_ranks_and_reasons(results: Path) -> None:
     assert "1 of 4 No ranked run on" in words
     assert "memeval overall retrieval@3 --lead acme blue" in words
     assert [heading.title for heading in page.headings] == ["Retrieval"]
+
+
+def test_ties_that_intervals_do_not_show_are_told_by_name(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tie = TiedPair(higher="acme", lower="blue", p=0.01, corrected=0.2, reason="It has p = 0.2.")
+
+    def tied(board: Board, suite: BenchmarkSuite) -> Overall:
+        return overall(board, suite).model_copy(update={"tied_apart": (tie,)})
+
+    monkeypatch.setattr("memeval.site.pages.overall.overall", tied)
+    page, _files = published(results)
+    assert "Acme and Blue are tied although their intervals do not overlap. It has p = 0.2." in words_of(str(page.body))
 
 
 def test_the_files_have_what_the_page_has(results: Path) -> None:

@@ -207,6 +207,29 @@ def test_a_publication_that_was_cut_off_is_finished_by_the_same_call(
     assert not list((tmp_path / "build").rglob("*.html")), "nothing is left of the built site"
 
 
+def test_a_version_that_was_claimed_and_never_stored_can_be_freed(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    to = tmp_path / "public"
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("memeval.site.release.publish.keep", cut)
+        list(publish(results, FolderTarget(to), version="1"))
+    add_run(results, "always-hedge")
+    with pytest.raises(BadInput, match=r"releases/1\.json is missing") as refused:
+        list(publish(results, FolderTarget(to), version="1"))
+    assert "Only release.json is there: delete it" in str(refused.value.remedy)
+    shutil.rmtree(to / "1")
+    list(publish(results, FolderTarget(to), version="1"))
+    (results / "releases/1.json").unlink()
+    add_run(results, "bm25")
+    with pytest.raises(BadInput, match=r"releases/1\.json is missing") as refused:
+        list(publish(results, FolderTarget(to), version="1"))
+    assert "Restore the release" in str(refused.value.remedy)
+
+
 def test_a_dry_run_writes_nothing(results: Path, tmp_path: Path) -> None:
     before = tree(tmp_path)
     said = list(publish(results, FolderTarget(tmp_path / "public"), version="1", dry_run=True))

@@ -388,6 +388,49 @@ def test_a_branch_is_pushed_only_to_a_remote_that_is_named(board: Path, stored: 
         published(board / "results", open_target(board, "git:pages", "origin"), "3")
 
 
+def test_branches_without_a_common_commit_are_refused_with_what_to_do(board: Path, stored: Path) -> None:
+    git(board.parent, "init", "-q", "--bare", "remote.git")
+    for folder in (board, board.parent / "clone"):
+        repository(folder)
+        git(folder, "remote", "add", "origin", "../remote.git")
+    published(board / "results", open_target(board, "git:pages", "origin"), "1")
+    shutil.copytree(stored / "two", board.parent / "clone/results")
+    published(board.parent / "clone/results", open_target(board.parent / "clone", "git:pages"), "1")
+    with pytest.raises(BadInput, match="different commits") as refused:
+        published(board.parent / "clone/results", open_target(board.parent / "clone", "git:pages", "origin"), "2")
+    assert refused.value.remedy == "Fetch the branch: git fetch origin +pages:pages."
+
+
+def test_what_git_refuses_is_said_without_its_hints_and_without_a_token(board: Path) -> None:
+    repository(board)
+    remote = "https://x-access-token:a-token@localhost:1/o/r"
+    with pytest.raises(BadInput, match="git ls-remote failed: fatal: unable to access") as refused:
+        published(board / "results", open_target(board, "git:pages", remote), "1")
+    git(board.parent, "init", "-q", "--bare", "remote.git")
+    git(board, "config", "url.../remote.git.insteadOf", remote)
+    said = "\n".join(publish(board / "results", open_target(board, "git:board", remote), version="1"))
+    assert "git:board: pushed to https://" in said and "a-token" not in said + str(refused.value)
+    target = open_target(board, "git:pages", "../remote.git")
+    list(target.entries())
+    git(board, "push", "-q", "../remote.git", "main:pages")
+    with pytest.raises(BadInput, match="git push failed: error: failed to push"):
+        target.finish("Publish nothing")
+
+
+def test_files_that_a_branch_had_before_its_first_publication_pass_the_check(board: Path) -> None:
+    repository(board)
+    git(board, "checkout", "-q", "--orphan", "pages")
+    git(board, "rm", "-qrf", ".")
+    for name in ("README.md", "LICENSE", ".gitignore"):
+        (board / name).write_text("mine\n")
+        git(board, "add", name)
+    git(board, "commit", "-qm", "Describe")
+    git(board, "checkout", "-q", "main")
+    published(board / "results", open_target(board, "git:pages"), "1")
+    checks = check_published(open_target(board, "git:pages"), board / "results", signers_of(None))
+    assert not [finding for check in checks for finding in check.findings]
+
+
 def test_branches_that_are_not_for_a_board_are_refused(board: Path) -> None:
     with pytest.raises(BadInput, match="not in a Git repository"):
         published(board / "results", open_target(board, "git:pages"), "1")

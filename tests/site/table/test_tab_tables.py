@@ -131,8 +131,8 @@ def measures(grade: Grade) -> Grade:
     return grade.model_copy(update={"metrics": {"recall": 1.0 if number % 2 else 0.5, "odd": None}})
 
 
-def with_measures(results: Path) -> SiteModel:
-    tab = TAB.model_copy(update={"measures": GROWTH})
+def with_measures(results: Path, *columns: TabColumn) -> SiteModel:
+    tab = TAB.model_copy(update={"measures": GROWTH, "columns": columns or TAB.columns})
     told = {"tab": tab, "protocols": PROTOCOLS, "tiers": TIERS, "metrics": (RECALL,)}
     return read_site(results, find=lambda _name: FakeBenchmark(told=told))
 
@@ -167,6 +167,14 @@ def test_the_second_table_of_a_tab_stands_below_the_first_with_its_proof_and_its
     assert f'<a href="runs/{run_id}/">15 of 20</a><small>tier: full</small>' in panel
     lines = downloads["downloads/tab-fake-measures.csv"].splitlines()
     assert len(lines) == 2 and ",recall,times SQLite,full,20,0.75," in lines[1] and lines[1].endswith(run_id)
+
+
+def test_a_tab_with_runs_of_its_measures_only_has_the_second_table_alone(tmp_path: Path) -> None:
+    ran(tmp_path, "acme", 15, regraded=measures)
+    page, downloads = front(with_measures(tmp_path, TAB.columns[2]))
+    panel = page[page.index('<section id="tab-fake"') :]
+    assert "<h3>What grows</h3>" in panel and panel.count("<table") == 1
+    assert [name for name in downloads if "tab-fake" in name] == ["downloads/tab-fake-measures.csv"]
 
 
 def test_equal_ends_are_not_repeated_and_an_interval_below_0_is_written_in_words(tmp_path: Path) -> None:

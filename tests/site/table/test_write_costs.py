@@ -13,14 +13,16 @@ from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.submission import Configuration
 from memeval.site.pages.systems import SystemPages
 from memeval.site.table.write_costs import WriteCost, write_cost
-from tests.site.factory import FakeBenchmark
+from tests.site.factory import FakeBenchmark, planned
 from tests.site.reading import pages_of, site_of
 from tests.support.audits import ENDPOINT, make_call
 from tests.support.runs import edit_head, make_run, make_track, write_rows
 
 TRACK = make_track(benchmark="fake@1", data_digest=FakeBenchmark().dataset.digest)
-MESSAGES = 60 * 3 * 2
-"""Messages of the data: scenarios, sessions and turns."""
+RUN = planned()[:30]
+"""The items that ran, of 60."""
+MESSAGES = len(RUN) * 3 * 2
+"""Messages of their scenarios: scenarios, sessions and turns."""
 SHUT = {"isolation": "sandboxed", "network": "none"}
 METERED = {"isolation": "sandboxed", "network": "gateway"}
 
@@ -36,6 +38,11 @@ def called(number: int, phase: Phase, api: Api = Api.CHAT, **more: Any) -> Call:
 def with_calls(folder: RunFolder, calls: Sequence[Call]) -> None:
     mine = [call.model_copy(update={"run_id": folder.run.run_id}) for call in calls]
     files = {name: each.data() for name, each in folder.run.files.items()}
+    responses = [
+        each.model_copy(update={"scenario_id": f"sc-{item}"})
+        for each, (item, _category) in zip(folder.responses(), RUN, strict=False)
+    ]
+    files["responses.jsonl"] = write_rows(folder.path / "responses.jsonl.gz", responses).data()
     files["calls.jsonl"] = write_rows(folder.path / "calls.jsonl.gz", mine).data()
     usage = summary.usage(folder.run.run_id, [], mine, [])
     edit_head(folder, files=files, usage={phase.value: each.data() for phase, each in usage.items()}, **METERED)
@@ -48,7 +55,7 @@ def cost_of(results: Path) -> WriteCost:
     return found
 
 
-def test_metered_calls_of_writing_are_counted_for_a_thousand_messages(tmp_path: Path) -> None:
+def test_metered_calls_of_writing_are_counted_for_a_thousand_messages_of_the_scenarios_that_ran(tmp_path: Path) -> None:
     made = make_run(tmp_path, "acme", track=TRACK, declared_models=("m",))
     calls = [called(number, Phase.INGEST) for number in range(18)]
     calls += [called(number, Phase.SETTLE, Api.EMBEDDINGS) for number in range(36)]
@@ -58,7 +65,7 @@ def test_metered_calls_of_writing_are_counted_for_a_thousand_messages(tmp_path: 
     assert found.calls == pytest.approx(1000 * 54 / MESSAGES)
     assert found.tokens == pytest.approx(1000 * (18 * 45 + 36 * 40) / MESSAGES)
     assert found.embeddings == pytest.approx(1000 * 36 * 3 / MESSAGES)
-    assert found.said == "150 calls, 6,250 tokens, 300 embeddings (metered over 360 messages of Fake benchmark)"
+    assert found.said == "300 calls, 12,500 tokens, 600 embeddings (metered over 180 messages of Fake benchmark)"
 
 
 def test_uncounted_tokens_are_unknown_and_no_zero(tmp_path: Path) -> None:

@@ -186,6 +186,8 @@ def test_csv_api_and_feed_have_the_numbers_of_the_page(tmp_path: Path) -> None:
     feed = files(tmp_path, FeedFile)["feed.xml"]
     assert "<title>Acme 1.0.0: +50.0 points on made-up@1" in feed
     assert "The score changed from 40.0 % to 90.0 % (p &lt; 0.001)." in feed
+    whole, entry = re.findall("<updated>(.*)</updated>", feed)
+    assert whole == entry, "the feed is as new as its newest entry"
     assert json.loads(api)["trends"][0]["change"]["difference"] == pytest.approx(0.5)
 
 

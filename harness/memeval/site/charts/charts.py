@@ -5,25 +5,23 @@ processor time. Two kinds of drawing are written as SVG of our own, because they
 cells of tables (12,000 on a board of 340 runs), and the lines of trends (see ``line_charts``).
 """
 
-import hashlib
 import importlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
-import platformdirs
 import vl_convert
 from markupsafe import Markup
 
-from memeval.records.base import canonical_json
+from memeval.archive.run_cache import kept_file
+from memeval.records.base import canonical_json, digest_of
 from memeval.site.model.files import Asset, encode
 from memeval.site.model.text import visible
-from memeval.storage import write_whole
+from memeval.storage import cache_home
 
 INK, FAINT, ACCENT, CONTROL, PAPER = (f"var(--mv-{name})" for name in ("ink", "line", "accent", "control", "paper"))
 
@@ -56,30 +54,22 @@ class Chart:
         return Asset(self.path, encode(self.spec))
 
 
-def cache_folder() -> Path:
-    """Return the cache folder for drawn charts and the chart library."""
-    folder = platformdirs.user_cache_path("memeval") / f"vl-convert-{version('vl-convert-python')}"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def _kept(name: str, make: Callable[[], str]) -> str:
+    """Return what ``make`` returns, cached: it depends on a name and on vl-convert alone."""
+    path = cache_home() / f"vl-convert-{version('vl-convert-python')}" / name
+    return kept_file(path, name, lambda: make().encode()).decode()
 
 
 @cache
 def library() -> bytes:
     """Return Vega, Vega-Lite, Vega-Embed and their interpreter as one browser module, cached."""
-    kept = cache_folder() / "vega.js"
-    if not kept.is_file():
-        bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # the stub lacks the default
-        write_whole(kept, bundle.encode(), synced=False)
-    return kept.read_bytes()
+    return _kept("library", lambda: vl_convert.javascript_bundle()).encode()  # type: ignore[call-arg]  # has a default
 
 
 def draw(chart: Chart) -> Markup:
     """Return a chart as SVG for a page, cached by specification."""
-    key = hashlib.sha256(canonical_json(chart.spec).encode()).hexdigest()
-    kept = cache_folder() / f"{key}.svg"
-    if not kept.is_file():
-        write_whole(kept, vl_convert.vega_to_svg(_vega(chart.spec)).encode(), synced=False)
-    head, _, body = kept.read_text(encoding="utf-8").partition(">")
+    name = digest_of(chart.spec).removeprefix("sha256:")
+    head, _, body = _kept(name, lambda: vl_convert.vega_to_svg(_vega(chart.spec))).partition(">")
     head = re.sub(r' (width|height)="[^"]*"', "", head)
     # Remove the roles of single parts: for a screen reader the chart is one picture, with a table on the page.
     body = re.sub(r' (role|aria-[a-z]+)="[^"]*"', "", body)

@@ -283,11 +283,14 @@ def value_axis(values: Sequence[float], unit: Unit) -> Axis:
     return Axis(ticks[0], ticks[-1], tuple((tick, _tick_label(tick, step, unit)) for tick in ticks))
 
 
+_EARLIEST, _LATEST = (moment.replace(tzinfo=UTC) for moment in (datetime.min, datetime.max))
+
+
 def time_axis(times: Sequence[datetime], most: int = 6) -> Axis:
     """Return an axis for at least one time in UTC, in seconds since 1970. ``most``: maximum number of ticks."""
     first, last = min(times), max(times)
     margin = max((last - first) * 0.03, timedelta(minutes=30) if last > first else timedelta(hours=12))
-    start, end = first - margin, last + margin
+    start, end = first - min(margin, first - _EARLIEST), last + min(margin, _LATEST - last)
     label, ticks = next((label, ticks) for label, ticks in _calendars(start, end) if len(ticks) <= most)
     return Axis(
         start.timestamp(), end.timestamp(), tuple((tick.timestamp(), f"{tick:{label}}".lstrip("0")) for tick in ticks)
@@ -317,15 +320,15 @@ def _plain(value: float) -> str:
 def _calendars(start: datetime, end: datetime) -> Iterator[tuple[str, list[datetime]]]:
     """Yield formats and ticks between two times, the densest first."""
     midnight = start.replace(hour=0, minute=0, second=0, microsecond=0)
-    span = (end - start).total_seconds()
+    span = (end - midnight).total_seconds()
     for seconds, label in (
         *((hours * HOUR, "%d %b %H:%M") for hours in (1, 3, 6, 12)),
         *((days * DAY, "%d %b") for days in (1, 2, 7, 14)),
     ):
-        count = int(span / seconds) + 25
+        count = int(span / seconds) + 1
         if count <= 200:
             steps = (midnight + timedelta(seconds=seconds * number) for number in range(count))
-            yield label, [tick for tick in steps if start <= tick <= end]
+            yield label, [tick for tick in steps if tick >= start]
     for months in (1, 3, 6, 12, 24, 60, 120, 600, 24000):
         yield "%b %Y", list(_months(start, end, months))
 

@@ -66,8 +66,8 @@ def cost_axis(values: Sequence[float], spread: float = LOG_SPREAD) -> PlotAxis:
 
 
 def score_axis(values: Sequence[float]) -> PlotAxis:
-    """Return the axis of at least one score, fitted to them."""
-    low, high = min(values), max(values)
+    """Return the axis of at least one score, fitted to those from 0 to 1."""
+    low, high = (min(max(end, 0.0), 1.0) for end in (min(values), max(values)))
     lack = max(0.0, LEAST_SPAN - (high - low)) / 2
     margin = (high - low + 2 * lack) * 0.08
     return _linear(max(0.0, low - lack - margin), min(1.0, high + lack + margin))

@@ -194,5 +194,6 @@ def _overall_spot(row: OverviewRow) -> PlotSpot | None:
         return None
     interval, is_product = None, row.kind is ProductKind.PRODUCT
     if index.low is not None and index.high is not None:
-        interval = Interval(low=max(index.low, 0.0), high=min(index.high, 1.0))
+        low, high = (min(max(end, 0.0), 1.0) for end in (index.low, index.high))
+        interval = Interval(low=low, high=high)
     return PlotSpot(row.short, row.tokens, index.index, interval, True, None, is_product=is_product)

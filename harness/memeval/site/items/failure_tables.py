@@ -72,7 +72,7 @@ def run_failures(site: SiteModel, row: BoardRow) -> RunFailures | None:
     Returns:
         ``None`` if the rows or the data are missing.
     """
-    data = site.benchmark_of(row.run.track).data[row.run.track.data_digest]
+    data = site.benchmark_of(row.run.track).data_for(row.run.track)
     if row.folder.path not in site.failure_heads:
         site.failure_heads[row.folder.path] = failures_head(row.folder, data)
     head = site.failure_heads[row.folder.path]

@@ -24,7 +24,7 @@ from memeval.records.track import Redistribution, Track
 from memeval.site.items.benchmark_shards import kept_benchmark_shards
 from memeval.site.items.failure_tables import failures_head
 from memeval.site.items.run_shards import KIND, depends_on, kept_shards
-from memeval.site.model.benchmark_data import BenchmarkData, data_of
+from memeval.site.model.benchmark_data import BenchmarkData, asked_of, data_of
 
 
 def keep_contents(folders: Sequence[RunFolder], jobs: int) -> None:
@@ -86,15 +86,16 @@ class _ReadOnce(KeptRun):
 
 def _keep(task: tuple[Workload, bool], allowed: frozenset[str]) -> None:
     share, is_first = task
+    sharded: set[str] = set()
     for path in (path for batch in share for path in batch.paths):
         # A run that cannot be read is left to the build, which says so.
         with contextlib.suppress(MemevalError, OSError):
             folder = _ReadOnce(path)
             words = folder.run.track.benchmark in allowed
             data, turns = _opened(share[0].data, folder.run.track)
-            if is_first:
+            if is_first and data.key not in sharded:
                 kept_benchmark_shards(data, words)
-                is_first = False
+                sharded.add(data.key)
             _ = Traces(keeps=True).of(folder).rows
             graded_items(folder)
             failures_head(folder, data)
@@ -103,17 +104,17 @@ def _keep(task: tuple[Workload, bool], allowed: frozenset[str]) -> None:
 
 
 @lru_cache(maxsize=1)
-def _place_of(_data: str) -> list[tuple[BenchmarkData, dict[str, TurnTexts]]]:
-    """Return a place for the data of the latest batches."""
-    return []
+def _place_of(_data: str) -> dict[str, tuple[BenchmarkData, dict[str, TurnTexts]]]:
+    """Return a place for the data of the latest batches, by :func:`asked_of`."""
+    return {}
 
 
 def _opened(data: str, track: Track) -> tuple[BenchmarkData, dict[str, TurnTexts]]:
     """Return the data of a run, and a place for the turns of its scenarios."""
-    place = _place_of(data)
-    if not place:
+    place, asked = _place_of(data), asked_of(track)
+    if asked not in place:
         try:
-            place.append((data_of(track, find(track.benchmark), None), {}))
+            place[asked] = data_of(track, find(track.benchmark), None), {}
         except MemevalError as error:
-            place.append((data_of(track, None, error.problem), {}))
-    return place[0]
+            place[asked] = data_of(track, None, error.problem), {}
+    return place[asked]

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from memeval.archive.run_cache import kept_by_name
 from memeval.benchmarks.base import Benchmark, Dataset, Parameters
-from memeval.records.base import Digest
+from memeval.records.base import Digest, digest_of
 from memeval.records.errors import MemevalError
 from memeval.records.track import Track
 
@@ -17,7 +17,7 @@ class BenchmarkData:
     """The data of a track, if it is on this machine."""
 
     key: str
-    """Its name in addresses: benchmark and digest."""
+    """Its name in addresses: benchmark, digest, and a short digest of :attr:`asked`."""
     digest: str
     missing: str | None
     open: Callable[[], Dataset] | None = field(compare=False)
@@ -26,7 +26,7 @@ class BenchmarkData:
     is_shipped: bool = False
     """Whether memeval's own code makes or reads the data, so that the digest tells what follows from it."""
     asked: str = ""
-    """Protocol, tier and parameters with which it is opened: what is asked depends on them, and not on the digest."""
+    """With what it is opened; see :func:`asked_of`."""
 
     @property
     def depends(self) -> str:
@@ -43,9 +43,14 @@ class BenchmarkData:
         return None if self.open is None else self.open()
 
 
+def asked_of(track: Track) -> str:
+    """Return protocol, tier and parameters of a track: what is asked depends on them, and not on the digest."""
+    return json.dumps([track.protocol, track.tier, dict(track.parameters)], sort_keys=True)
+
+
 def data_of(track: Track, benchmark: Benchmark | None, missing: str | None) -> BenchmarkData:
     """Return the data of a track; ``missing`` says why the benchmark is ``None``."""
-    key = f"{track.benchmark}-{track.data_digest[7:19]}"
+    asked = asked_of(track)
     opened: OpenData | None = None
     if benchmark is not None:
         opened = OpenData(benchmark, track.parameters or None, track.protocol, track.tier)
@@ -57,13 +62,13 @@ def data_of(track: Track, benchmark: Benchmark | None, missing: str | None) -> B
             if not is_same:
                 opened, missing = None, "the data on this machine differs from the data of these runs."
     return BenchmarkData(
-        key=key,
+        key=f"{track.benchmark}-{track.data_digest[7:19]}-{digest_of(asked)[7:15]}",
         digest=track.data_digest,
         benchmark=benchmark,
         missing=missing,
         open=None if opened is None else opened.dataset,
         is_shipped=benchmark is not None and _is_shipped(benchmark),
-        asked=json.dumps([track.protocol, track.tier, dict(track.parameters)], sort_keys=True),
+        asked=asked,
     )
 
 

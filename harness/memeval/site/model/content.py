@@ -47,7 +47,7 @@ from memeval.records.scores import CategoryScore, Composite
 from memeval.records.settings import BoardSettings
 from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
-from memeval.site.model.benchmark_data import BenchmarkData, data_of
+from memeval.site.model.benchmark_data import BenchmarkData, asked_of, data_of
 from memeval.site.model.files import assets_root
 from memeval.site.model.labels import reader_label, reader_meaning, told_apart
 from memeval.site.model.products import Products, products_of
@@ -75,7 +75,8 @@ class BenchmarkView:
     info: BenchmarkInfo | None
     """Its description; ``None`` if this memeval does not know the benchmark."""
     missing: str | None
-    data: Mapping[str, BenchmarkData]
+    data: Mapping[tuple[Digest, str], BenchmarkData]
+    """The data of its tracks, by digest and :func:`asked_of`."""
     tables: tuple[BoardTable, ...]
     redistribution: Redistribution
     """Whether its text may be published: the strictest value of the benchmark and its runs."""
@@ -88,6 +89,9 @@ class BenchmarkView:
         return digest_of(
             [self.id, info, self.package, [[table.track.data(), bool(table.rows)] for table in self.tables]]
         )
+
+    def data_for(self, track: Track) -> BenchmarkData:
+        return self.data[track.data_digest, asked_of(track)]
 
     @property
     def missing_data(self) -> str | None:
@@ -485,12 +489,12 @@ def _benchmark(name: str, board: Board, find: FindBenchmark) -> BenchmarkView:
         missing = error.problem
     if benchmark is not None:
         words.add(benchmark.info.redistribution)
-    tracks = {table.track.data_digest: table.track for table in tables}
+    tracks = {(table.track.data_digest, asked_of(table.track)): table.track for table in tables}
     return BenchmarkView(
         id=name,
         info=benchmark.info if benchmark else None,
         missing=missing,
-        data={digest: data_of(track, benchmark, missing) for digest, track in tracks.items()},
+        data={name: data_of(track, benchmark, missing) for name, track in tracks.items()},
         tables=tables,
         redistribution=Redistribution.IDS if Redistribution.IDS in words else Redistribution.FULL,
         benchmark=benchmark,

@@ -1,6 +1,7 @@
 """Formats of text and numbers on pages. An unknown number is a dash, never a zero."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
 from markupsafe import Markup
@@ -26,7 +27,7 @@ def visible(value: Any) -> Any:
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    return ABSENT if value is None else f"{100 * value:.{digits}f}"
+    return ABSENT if value is None else f"{100 * value:z.{digits}f}"
 
 
 def bounded(value: float) -> str:
@@ -62,7 +63,12 @@ def fraction(tally: Tally) -> str:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    return ABSENT if value is None else f"{value:.{digits}f}".replace("-", "−")
+    return ABSENT if value is None else f"{value:z.{digits}f}".replace("-", "−")
+
+
+def significant(value: float, digits: int) -> str:
+    """Return a number with at most some significant digits, and without a power of ten."""
+    return f"{Decimal(f'{value:.{digits}g}'):,f}"
 
 
 def probability(p: float) -> str:
@@ -82,10 +88,11 @@ def count(value: float | None) -> str:
 def seconds(value: float | None) -> str:
     if value is None:
         return ABSENT
-    if value < 0.001:
+    rounded = float(f"{value:.3g}")
+    if rounded < 0.001:
         return f"{value * 1e6:.0f} µs"
-    if value < 1:
-        return f"{value * 1e3:.3g} ms"
+    if rounded < 1:
+        return f"{significant(value * 1e3, 3)} ms"
     if value < 120:
         return f"{value:.3g} s"
     return f"{value / 60:.0f} min" if value < 7200 else f"{value / 3600:.1f} h"
@@ -95,7 +102,7 @@ def dollars(value: float | None) -> str:
     """Return a price; small ones keep two significant digits."""
     if value is None:
         return ABSENT
-    return f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:.2g}"
+    return f"${value:,.2f}" if value == 0 or float(f"{value:.2g}") >= 1 else f"${significant(value, 2)}"
 
 
 def day(moment: str) -> str:

@@ -219,14 +219,16 @@ class FeedFile(Publisher):
         feed = Element("feed", {"xmlns": "http://www.w3.org/2005/Atom"})
         ledger, base = site.board.ledger, site.address or ""
         _text(feed, "title", f"{site.settings.title}: what changed")
-        _text(feed, "id", _id(ledger[0]) if ledger else _urn(site.settings.title))
-        _text(feed, "updated", max((entry.at for entry in ledger), default=site.latest or NO_TIME))
+        steps = list(shown_steps(trends_of(site)))[:MOST]
+        times = [*(entry.at for entry in ledger), *(found.after.timing.ended for _product, _line, found in steps)]
+        _text(feed, "id", _urn(f"feed:{_id(ledger[0]) if ledger else site.settings.title}"))
+        _text(feed, "updated", max(times, default=site.latest or NO_TIME))
         SubElement(feed, "link", {"rel": "self", "type": "application/atom+xml", "href": base + FEED})
         SubElement(feed, "link", {"rel": "alternate", "type": "text/html", "href": f"{base}ledger/"})
         _text(SubElement(feed, "author"), "name", site.settings.title)
         for entry in reversed(ledger[-MOST:]):
             _entry(feed, entry, rows.get(entry.run_id or ""), site)
-        for product, line, step in list(shown_steps(trends_of(site)))[:MOST]:
+        for product, line, step in steps:
             _step_entry(feed, product, line, step, site)
         indent(feed)
         yield Asset(FEED, tostring(feed, encoding="utf-8", xml_declaration=True) + b"\n")

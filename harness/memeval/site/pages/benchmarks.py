@@ -205,9 +205,8 @@ def sampled_data(benchmark: BenchmarkView) -> BenchmarkData | None:
     if info is None or not info.generated or benchmark.redistribution is not Redistribution.FULL:
         return None
     wanted = info.protocols[0].name, info.tiers[0].name
-    digests = (each.track.data_digest for each in benchmark.tables if (each.track.protocol, each.track.tier) == wanted)
-    found = (benchmark.data[digest] for digest in digests if digest in benchmark.data)
-    return next((data for data in found if data.is_here), None)
+    tracks = (each.track for each in benchmark.tables if (each.track.protocol, each.track.tier) == wanted)
+    return next((data for data in map(benchmark.data_for, tracks) if data.is_here), None)
 
 
 def samples(dataset: Dataset) -> dict[str, list[Sample]]:

@@ -63,7 +63,7 @@ class FrontPage(Publisher):
         if capabilities:
             yield Asset("downloads/capabilities.csv", _as_csv(as_rows(capabilities)))
         tabs = tab_tables(site)
-        yield from (Asset(each.download, _as_csv(each.data())) for each in tabs)
+        yield from (Asset(each.download, _as_csv(rows)) for each in tabs if (rows := each.data()))
         yield from (Asset(each.measures_download, _as_csv(rows)) for each in tabs if (rows := each.measures_data()))
         yield Page(
             url="",

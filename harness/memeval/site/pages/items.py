@@ -62,7 +62,7 @@ class ItemsPage(Publisher):
         if not row.folder.has_rows:
             return
         run, benchmark = row.run, site.benchmark_of(row.run.track)
-        data, judge = benchmark.data[run.track.data_digest], judge_note(site, run.track)
+        data, judge = benchmark.data_for(run.track), judge_note(site, run.track)
         words = site.text_allowed(row)
         head = {
             "run_id": run.run_id,

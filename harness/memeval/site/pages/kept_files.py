@@ -28,8 +28,8 @@ def kept_files(name: str, inputs: object, make: Callable[[], Iterable[Page | Ass
 
 
 def row_inputs(row: BoardRow) -> list[str]:
-    """Return all that can be shown of a run, as plain data: its digest and what the board says about it."""
-    return [row.folder.digest, repr([getattr(row, each.name) for each in _ROW_FIELDS])]
+    """Return all that can be shown of a run, as plain data: its digest, its name and all else on the board."""
+    return [row.folder.digest, row.run.system.name, repr([getattr(row, each.name) for each in _ROW_FIELDS])]
 
 
 _ROW_FIELDS = [each for each in fields(BoardRow) if each.name not in ("folder", "run")]

@@ -104,24 +104,27 @@ def _hub_scores(site: SiteModel) -> Iterator[Asset]:
                     if row.rank is not None:
                         ranked[row.run.system.slug].append(row)
     for slug, rows in ranked.items():
-        yield Asset(hub_scores_path(slug), hub_results(rows, site.settings.hub, site.settings.site_url))
+        yield Asset(hub_scores_path(slug), hub_results(rows, site.settings.hub, site.address))
 
 
 def published_data(view: BenchmarkView) -> BenchmarkData | None:
     """Return the data of a benchmark that the site publishes as files, else ``None``.
 
-    That is generated data with the default parameters and tier, whose text may be published.
+    That is generated data with the default parameters and tier, whose text may be published. Of several protocols that
+    ran on it, the default one decides what is asked.
     """
     if view.info is None or view.benchmark is None:
         return None
     if not view.info.generated or view.redistribution is not Redistribution.FULL or not view.tables:
         return None
+    protocol = view.info.protocols[0].name
     try:
-        default = OpenData(view.benchmark, None, view.info.protocols[0].name, view.info.tiers[0].name).digest()
+        default = OpenData(view.benchmark, None, protocol, view.info.tiers[0].name).digest()
     except MemevalError:
         return None
-    found = view.data.get(default)
-    return found if found is not None and found.is_here else None
+    tracks = [table.track for table in view.tables if table.track.data_digest == default]
+    tracks.sort(key=lambda track: track.protocol != protocol)
+    return next((data for data in map(view.data_for, tracks) if data.is_here), None)
 
 
 def _date(site: SiteModel) -> str | None:
@@ -274,20 +277,20 @@ def hub_benchmark(info: BenchmarkInfo) -> bytes:
     )
 
 
-def hub_results(rows: Sequence[BoardRow], hub: str, site_url: str | None) -> bytes:
+def hub_results(rows: Sequence[BoardRow], hub: str, address: str | None) -> bytes:
     """Return the ``.eval_results/*.yaml`` of a system: one entry for each ranked run.
 
-    ``hub``: who has the data on the Hub. ``site_url``: address of the published board; without it, no entry has a
-    source. Values are composite scores in percent.
+    ``hub``: who has the data on the Hub. ``address``: address of the site's root, with a slash at its end; without it,
+    no entry has a source. Values are composite scores in percent.
     """
-    return _yaml([_hub_entry(row, hub, site_url) for row in rows])
+    return _yaml([_hub_entry(row, hub, address) for row in rows])
 
 
-def _hub_entry(row: BoardRow, hub: str, site_url: str | None) -> dict[str, object]:
+def _hub_entry(row: BoardRow, hub: str, address: str | None) -> dict[str, object]:
     run, value = row.run, row.score
     if value is None:
         raise ValueError(f"{run.run_id} has no composite score, so it cannot be ranked.")
-    source = {"url": f"{site_url.rstrip('/')}/{run_url(run.run_id)}", "name": f"Run {run.run_id}"} if site_url else None
+    source = {"url": address + run_url(run.run_id), "name": f"Run {run.run_id}"} if address else None
     return {
         "dataset": {"id": f"{hub}/{run.track.benchmark.replace('@', '-')}", "task_id": run.track.protocol},
         "value": round(100 * value, 2),

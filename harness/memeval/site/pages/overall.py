@@ -17,6 +17,7 @@ from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.pages.your_weights import suite_weights
+from memeval.site.table.standings import tie_sentence
 
 DOWNLOAD = "downloads/overall"
 
@@ -35,6 +36,11 @@ class SuiteView:
     @property
     def placed(self) -> list[OverallRow]:
         return [row for row in self.table.rows if row.index is not None]
+
+    @property
+    def ties(self) -> list[str]:
+        names = {row.system: row.name for row in self.table.rows}
+        return [tie_sentence(pair, names) for pair in self.table.tied_apart]
 
     @property
     def ranked(self) -> list[OverallRow]:

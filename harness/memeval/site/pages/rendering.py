@@ -86,6 +86,7 @@ def environment() -> Environment:
         "compare_url": urls.compare_url,
         "trade_offs_url": urls.trade_offs_url,
         "interval_bar": interval_bar,
+        "range_text": standings.range_text,
         "segment": urls.segment,
         "controls": all_controls(),
         "many_rows": MANY_ROWS,

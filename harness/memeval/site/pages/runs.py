@@ -8,6 +8,7 @@ from functools import partial
 from memeval.archive.published import FILES
 from memeval.archive.rows import read_rows
 from memeval.leaderboard.board import BoardRow, RankStatus
+from memeval.leaderboard.samples import GRADES
 from memeval.records.base import Digest, digest_of
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
@@ -32,8 +33,6 @@ from memeval.site.table import columns
 from memeval.site.table.flags import RowFlag, marks, observer, sample_note
 from memeval.site.table.judges import JudgeNote, judge_note
 from memeval.site.table.spending import total_cost
-
-GRADES = "grades.jsonl"
 
 FAILURES = "failures.jsonl"
 

@@ -20,6 +20,7 @@ from memeval.site.release.roots import (
     LATEST,
     LATEST_PAGE,
     NOT_FOUND,
+    OWN_FILES,
     RELEASE_FILE,
     TAKEN,
     VERSIONS_FILE,
@@ -216,9 +217,9 @@ def _root_findings(
     if versions:
         yield from _latest_findings(target, newest_first[0], entries)
     shared = {path for file in newest_first for path in file.release.data_files}
-    known = {LATEST, *wanted, DOMAIN, PLAIN, *folders}
-    strays = {path.partition("/")[0] for path in entries if not path.startswith(SHARED)} - known
-    strays |= {path for path in entries if path.startswith(SHARED)} - shared
+    inside = {path for path in entries if path.startswith(SHARED)}
+    strays = {path.partition("/")[0] for path in entries.keys() - inside - OWN_FILES} - {LATEST, *wanted, *folders}
+    strays |= inside - shared
     for name in sorted(strays):
         yield Finding(f"{target.url}/{name}", "is not part of a release.", "Delete it.")
 

@@ -128,10 +128,16 @@ def _publish_stage(
     claim, kept = _claim(results, release), release_path(results, release.version)
     is_new = not kept.exists()
     if is_new and (taken := entries.get(claim.path)) is not None and not target.holds(claim, taken):
+        alone = [path for path in entries if path.startswith(f"{release.version}/")] == [claim.path]
+        first = (
+            f"Only {RELEASE_FILE} is there: delete it if nobody publishes it now"
+            if alone
+            else "Restore the release from version control"
+        )
         raise BadInput(
             f"this is a published release {release.version}, and {kept} is missing.",
             where=f"{target.url}/{release.version}",
-            remedy="Restore the release from version control, or publish under another version.",
+            remedy=f"{first}, or publish under another version.",
         )
     missing = _missing(target, [claim, *data, *pages], entries, release)
     if dry_run:

@@ -23,6 +23,9 @@ DATA = "data"
 TAKEN = frozenset({LATEST, INDEX, VERSIONS_FILE, NOT_FOUND, DATA, "CNAME"})
 """Names that no version may have."""
 
+OWN_FILES = frozenset({".gitignore", ".nojekyll", "CNAME", "LICENSE", "README.md"})
+"""Files that a place may have before its first publication. A publication keeps them."""
+
 
 def _redirect(address: str, text: str) -> str:
     return f"""<!doctype html>

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 
 from memeval.archive.audits import AuditFolder
 from memeval.leaderboard.board import BoardRow, RankStatus
+from memeval.leaderboard.marks import RESPONSES
 from memeval.records.audit import Audit, AuditLine, ProbeKind, Rate
 from memeval.records.base import Digest, digest_of
 from memeval.records.track import Track
 from memeval.site.model.content import SiteModel, asks_judge
 from memeval.site.model.text import percent
 from memeval.site.model.urls import benchmark_url, segment
-
-RESPONSES = "responses.jsonl"
 
 NOT_AUDITED = "grader not audited yet"
 

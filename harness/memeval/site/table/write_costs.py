@@ -86,11 +86,12 @@ def _without_models(row: BoardRow) -> WriteCost:
 
 def _metered(site: SiteModel, row: BoardRow) -> WriteCost | None:
     """Return what the gateway metered; ``None`` if the calls or the data of the run are not on this machine."""
-    data = site.benchmark_of(row.run.track).data.get(row.run.track.data_digest)
-    dataset = data.dataset if data and row.folder.has_rows else None
+    dataset = site.benchmark_of(row.run.track).data_for(row.run.track).dataset if row.folder.has_rows else None
     if dataset is None:
         return None
-    messages = sum(len(session.turns) for scenario in dataset.scenarios() for session in scenario.each_session())
+    named = {response.scenario_id for response in row.folder.responses()}
+    ingested = (scenario for scenario in dataset.scenarios() if scenario.scenario_id in named)
+    messages = sum(len(session.turns) for scenario in ingested for session in scenario.each_session())
     made = [call for call in row.folder.calls() if call.caller is Caller.SYSTEM and call.phase in _WRITING]
     if not messages or not made:
         return None

@@ -164,7 +164,7 @@ def written(value: float | None, unit: Unit) -> str:
         case Unit.SECONDS:
             return text.seconds(value)
         case Unit.TIMES:
-            return text.ABSENT if value is None else f"{value:.3g} ×"
+            return text.ABSENT if value is None else f"{text.significant(value, 3)} ×"
         case Unit.TOKENS:
             return text.count(value)
 

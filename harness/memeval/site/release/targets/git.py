@@ -11,8 +11,9 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, cast
 
+from memeval.execution.secrets import redact
 from memeval.records.errors import BadInput
-from memeval.site.release.roots import LATEST_PAGE, VERSIONS_FILE, latest_page
+from memeval.site.release.roots import LATEST_PAGE, OWN_FILES, VERSIONS_FILE, latest_page
 from memeval.site.release.targets.base import Entry, EntryKind, NewFile
 
 
@@ -83,9 +84,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-PLAIN = frozenset({".gitignore", ".nojekyll", "CNAME", "LICENSE", "README.md"})
-"""Files that a branch may have before its first publication."""
-
 _KINDS = {b"100644": EntryKind.FILE, b"100755": EntryKind.FILE, b"120000": EntryKind.LINK}
 _NO_COMMIT = "0" * 40
 
@@ -116,7 +114,7 @@ class GitTarget:
                     "this branch is checked out.", where=self.url, remedy="Name another branch, such as git:gh-pages."
                 )
         roots = {path.partition("/")[0] for path in self._published}
-        if VERSIONS_FILE not in roots and not roots <= PLAIN:
+        if VERSIONS_FILE not in roots and not roots <= OWN_FILES:
             raise BadInput(
                 "this branch has files that are not a board of memeval.", where=self.url, remedy="Name another branch."
             )
@@ -169,7 +167,7 @@ class GitTarget:
             done.append(f"{self.url}: commit {commit[:12]}.")
         if self._remote is not None and commit != self._remote_tip:
             self._git("push", "--quiet", self._remote, f"{commit}:{self._ref}")
-            done.append(f"{self.url}: pushed to {self._remote}.")
+            done.append(f"{self.url}: pushed to {redact(self._remote)}.")
         return done
 
     def _commit(self, message: str) -> str:
@@ -240,14 +238,15 @@ class GitTarget:
         local, remote = self._local, self._remote_tip
         if local is None or remote is None or local == remote:
             return local or remote
-        base = self._git("merge-base", local, remote).decode().strip()
-        if base not in (local, remote):
+        here, there = self._git("rev-list", "--left-right", "--count", f"{local}...{remote}").split()
+        if int(here) and int(there):
+            shown = redact(self._remote or "")
             raise BadInput(
-                f"the branch here and at {self._remote} have different commits.",
+                f"the branch here and at {shown} have different commits.",
                 where=self.url,
-                remedy=f"Fetch the branch: git fetch {self._remote} +{self._branch}:{self._branch}.",
+                remedy=f"Fetch the branch: git fetch {shown} +{self._branch}:{self._branch}.",
             )
-        return remote if base == local else local
+        return local if int(here) else remote
 
     def _git(self, *words: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
         """Return what a command of Git prints. ``given``: its standard input. ``more``: variables of its environment.
@@ -265,7 +264,8 @@ class GitTarget:
         except FileNotFoundError:
             raise BadInput("Git is not installed.", where=self.url, remedy="Install git.") from None
         if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
+            lines = redact(done.stderr.decode(errors="replace")).strip().splitlines()
+            said = [line for line in lines if not line.startswith("hint:")]
             if "not a git repository" in " ".join(said):
                 raise BadInput(
                     "this folder is not in a Git repository.", where=self._folder, remedy="Run 'git init' first."
