@@ -50,7 +50,10 @@ export function quoted(text, kind = "") {
 }
 
 /** A time in the unit a reader expects. */
-export const duration = (seconds) => (seconds < 1 ? `${(seconds * 1000).toPrecision(3)} ms` : `${seconds.toPrecision(3)} s`);
+const significant = (value) => Number(value.toPrecision(3)).toLocaleString("en");
+
+export const duration = (seconds) =>
+  seconds < 0.9995 ? `${significant(seconds * 1000)} ms` : `${significant(seconds)} s`;
 
 /** What is shown when asked for, or at once if `open`. */
 export function fold(title, body, { kind = null, mark = null, open = false } = {}) {
