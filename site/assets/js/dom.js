@@ -49,9 +49,9 @@ export function quoted(text, kind = "") {
   return make("div", { class: `mv-said ${kind}`, dir: "auto", tabindex: text.length > 900 ? "0" : null }, text === "" ? "(empty answer)" : text);
 }
 
-/** A time in the unit a reader expects. */
 const significant = (value) => Number(value.toPrecision(3)).toLocaleString("en");
 
+/** A time in the unit a reader expects. */
 export const duration = (seconds) =>
   seconds < 0.9995 ? `${significant(seconds * 1000)} ms` : `${significant(seconds)} s`;
 
