@@ -156,7 +156,7 @@ FIRM = (
 @pytest.mark.parametrize(
     "reply",
     ["yes,{} z", "yes, it is{}z", "yes{}, it does{}z", "yes, wrong{}z", "{}yes{}"],
-    ids="comma is it wrong around".split(),
+    ids=["comma", "is", "it", "wrong", "around"],
 )
 @pytest.mark.parametrize("part", [" ", "\n", " quite", ". *"])
 def test_a_reply_of_any_length_is_parsed_in_bounded_time(reply: str, part: str) -> None:

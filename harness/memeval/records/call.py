@@ -115,6 +115,13 @@ class Call(Stored):
     at: str
     """UTC time of the first attempt, ISO 8601."""
 
+    @property
+    def tokens(self) -> int | None:
+        """All tokens; ``None`` if the provider did not count them."""
+        if self.prompt_tokens is None or self.completion_tokens is None:
+            return None
+        return self.prompt_tokens + self.completion_tokens
+
 
 class UsageSource(StrEnum):
     """The source of the counts of tokens and dollars."""
