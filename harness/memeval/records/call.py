@@ -4,6 +4,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from pydantic import Field, JsonValue, field_validator
+from pydantic_core import from_json
 
 from memeval.records.base import Digest, Record, Stored, canonical_json, digest_bytes, digest_of
 
@@ -47,8 +48,8 @@ class ModelRequest(Record):
     @field_validator("body")
     @classmethod
     def _has_canonical_json(cls, body: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        """Reject NaN, infinities and lone surrogates: stored rows cannot contain them."""
-        canonical_json(body).encode()
+        """Reject NaN, infinities, lone surrogates and deep nesting: stored rows cannot contain them."""
+        from_json(b"[[%b]]" % canonical_json(body).encode())  # in a row, two objects enclose it
         return body
 
     @property

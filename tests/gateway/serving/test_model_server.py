@@ -133,7 +133,10 @@ def test_a_body_that_is_too_large_is_refused(rig: Open) -> None:
         *(b"", b"{", b"[]", b'"x"', b"null", b"\xff\xfe", b"[" * 100_000, b'{"model": NaN}', b"9" * 5000),
         b'{"model": "small", "messages": [{"role": "user", "content": "x"}], "seed": 1e999}',
         b'{"model": "small", "messages": [{"role": "user", "content": "\\ud800"}]}',
-        b'{"model": "small", "messages": [{"role": "user", "content": "x"}], "stop": ' + b"[" * 900 + b"]" * 900 + b"}",
+        *(
+            b'{"model": "small", "messages": [{"role": "user", "content": "x"}], "stop": ' + b"[" * n + b"]" * n + b"}"
+            for n in (199, 254, 900)
+        ),
     ],
 )
 def test_a_body_that_is_not_plain_json_is_refused(rig: Open, body: bytes) -> None:
