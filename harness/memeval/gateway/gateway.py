@@ -197,9 +197,8 @@ class Gateway:
             sent = await self._sender.send(request, endpoint, caller, phase)
             call = sent.model_copy(update={"run_id": self._run_id, **labels})
             self.made += 1
-            if call.error is None:
-                spent, cost = self.spent_usd, call.cost_usd
-                self.spent_usd = None if spent is None or cost is None else spent + cost
+            if self.spent_usd is not None:
+                self.spent_usd = None if call.is_unpriced else self.spent_usd + (call.cost_usd or 0.0)
             await (self._shared if shares and call.error is None else self._own).append(call)
             return call
         except MemevalError as error:

@@ -102,11 +102,12 @@ class Call(Stored):
     """The provider's word for the end of a reply that has text but is not complete, such as ``length`` or
     ``content_filter``; ``None`` if the model finished, or if the provider does not say."""
     prompt_tokens: int | None = Field(default=None, ge=0)
-    """Tokens of the request, counted by the provider."""
+    """Tokens of the request, counted by the provider; for a failed call, of all attempts."""
     completion_tokens: int | None = Field(default=None, ge=0)
-    """Tokens of the reply, counted by the provider."""
+    """Tokens of the reply, counted by the provider; for a failed call, of all attempts."""
     cost_usd: float | None = Field(default=None, ge=0)
-    """Dollars, by the dated price list; ``None`` (never 0) if the price is unknown."""
+    """Dollars, by the dated price list; ``None`` (never 0) if the price is unknown. For a failed call, of all attempts
+    that the provider counted."""
     seconds: float | None = None
     """Service time in seconds: from sending the last attempt to the last byte of its reply."""
     queued_seconds: float | None = None
@@ -122,6 +123,11 @@ class Call(Stored):
         if self.prompt_tokens is None or self.completion_tokens is None:
             return None
         return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def is_unpriced(self) -> bool:
+        """Whether the model replied, as far as known, and the price is unknown; false for other failed calls."""
+        return self.cost_usd is None and (self.error is None or self.tokens is not None)
 
 
 class UsageSource(StrEnum):
