@@ -273,6 +273,8 @@ def test_an_error_that_no_retry_can_change_stops_all_calls(
         (404, {"error": "model 'm' not found, try pulling it first"}, "has no model"),
         (404, {"object": "error", "message": "The model `m` does not exist."}, "has no model"),
         (403, {"error": {"code": "model_not_found", "message": "Project has no access to model `m`"}}, "has no model"),
+        (404, {"error": {"message": f"models/{MODEL} is not found for API version v1beta"}}, "has no model"),
+        (404, {"error": {"type": "not_found_error", "message": f"model: {MODEL}"}}, "has no model"),
         (404, {"detail": "Not Found"}, "most end in /v1"),
         (403, {"error": {"message": "Country not supported"}}, r"refused access \(403\): Country not supported"),
         (402, {"error": {"message": "Insufficient Balance"}}, "quota is used up"),
