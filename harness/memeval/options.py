@@ -40,16 +40,19 @@ def _limits(ask_seconds: float | None = None) -> Limits:
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Limits and budgets of model calls. They do not affect answers, so they are not part of the track."""
+    """Limits and budgets of model calls. They are not part of the track.
+
+    A budget in dollars or tokens limits the output of a system's request that states no limit.
+    """
 
     judge_concurrency: int = 16
     """Concurrent calls to a judge model."""
     model_concurrency: int = 16
     """Concurrent model calls, for the reader and for the system."""
     requests_per_minute: float | None = None
-    """Maximum model calls per minute, each for judge, reader and system."""
+    """Maximum model calls per minute, for judge, reader and system together."""
     tokens_per_minute: float | None = None
-    """Maximum model tokens per minute, each for judge, reader and system."""
+    """Maximum model tokens per minute, for judge, reader and system together."""
     max_cost_usd: float | None = field(default=None, metadata=flag(metavar="X"))
     """Maximum dollars of a run for model calls. Same as --budget usd=X."""
     budget: tuple[str, ...] = field(default=(), metadata=flag(metavar="UNIT=N"))

@@ -37,6 +37,11 @@ def test_the_query_of_a_base_url_is_kept_apart_from_the_address() -> None:
     assert (endpoint.url, endpoint.query) == ("https://acme.example/openai/deployments/x", "api-version=2024-06-01")
 
 
+def test_a_base_url_of_azures_model_inference_ends_in_models() -> None:
+    url = "https://acme.services.ai.azure.com/models"
+    assert endpoint_for(Caller.JUDGE, {"OPENAI_BASE_URL": f"{url}?api-version=1", "OPENAI_API_KEY": KEY}).url == url
+
+
 def test_a_user_in_a_base_url_is_refused_and_not_shown() -> None:
     with pytest.raises(BadInput, match="a user in the URL is not sent to the endpoint") as raised:
         endpoint_for(Caller.READER, {"MEMEVAL_READER_BASE_URL": "https://ann:s3cret@host/v1"})

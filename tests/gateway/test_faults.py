@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from memeval.gateway.budget import price_of
 from memeval.gateway.client import OWNERS, _retry_after
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.gateway import Gateway
@@ -78,7 +79,22 @@ def test_a_permanent_fault_fails_with_the_reason(fault: str, said: str) -> None:
     assert call.error is not None and said in call.error
     assert (call.tries, server.requests) == (2, 3)
     assert text_of(call) is None
-    assert call.cost_usd is None
+    assert (call.cost_usd is None) is (fault != "no-choices"), "the cost is unknown if nothing was counted"
+
+
+@pytest.mark.parametrize("model", [MODEL, "my-own-model"])
+def test_a_failed_call_has_the_tokens_and_the_cost_of_all_tries_that_were_counted(model: str) -> None:
+    with ModelServer() as server, new_gateway(tries=3) as gateway:
+        asked = question(server.url, model=model), Endpoint(server.url, KEY), Caller.JUDGE, Phase.JUDGE
+        server.faults, server.most_faults = {"filtered": 1.0}, None
+        failed = gateway.call(*asked)
+        spent = gateway.spent_usd
+        server.faults = {}
+        good = gateway.call(*asked)
+    assert failed.error is not None and failed.tries == 3
+    assert failed.tokens is not None and failed.prompt_tokens == 3 * (good.prompt_tokens or 0)
+    assert failed.is_unpriced is (spent is None) is (model != MODEL)
+    assert spent == failed.cost_usd == price_of(model, failed.prompt_tokens, failed.tokens - failed.prompt_tokens)
 
 
 def test_a_system_may_get_a_reply_of_ten_megabytes() -> None:
@@ -257,6 +273,8 @@ def test_an_error_that_no_retry_can_change_stops_all_calls(
         (404, {"error": "model 'm' not found, try pulling it first"}, "has no model"),
         (404, {"object": "error", "message": "The model `m` does not exist."}, "has no model"),
         (403, {"error": {"code": "model_not_found", "message": "Project has no access to model `m`"}}, "has no model"),
+        (404, {"error": {"message": f"models/{MODEL} is not found for API version v1beta"}}, "has no model"),
+        (404, {"error": {"type": "not_found_error", "message": f"model: {MODEL}"}}, "has no model"),
         (404, {"detail": "Not Found"}, "most end in /v1"),
         (403, {"error": {"message": "Country not supported"}}, r"refused access \(403\): Country not supported"),
         (402, {"error": {"message": "Insufficient Balance"}}, "quota is used up"),

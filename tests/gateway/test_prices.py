@@ -16,7 +16,7 @@ def test_known_models_have_the_makers_price_and_unknown_ones_none() -> None:
     assert price_of("gpt-4o-mini", 1_000_000, 0, 1_000_000) == pytest.approx(0.075)
     assert price_of("text-embedding-3-small", 1_000_000) == pytest.approx(0.02)
     assert price_of("claude-sonnet-4-5", 1000, 10) == pytest.approx(0.00315)
-    for unknown in ("", "my-own-model", "smollm2", "gpt-", "text-embedding-x"):
+    for unknown in ("", "my-own-model", "smollm2", "gpt-", "text-embedding-x", "gemma-3-4b-it", "whisper-1"):
         assert price_of(unknown, 1000, 10) is None
 
 

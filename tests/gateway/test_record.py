@@ -191,6 +191,25 @@ def test_a_full_disk_is_reported_and_leaves_no_partial_line(tmp_path: Path, monk
     assert list(CallRecord(path).rows()) == [made(1), made(3)]
 
 
+def test_a_call_that_cannot_be_written_is_an_error_and_not_a_wait(tmp_path: Path) -> None:
+    record = CallRecord(tmp_path / "calls.jsonl")
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        store(record, [made(1).model_copy(update={"reply": "\ud800"})])
+    store(record, [made(2)])
+    assert list(CallRecord(tmp_path / "calls.jsonl").rows()) == [made(2)]
+
+
+def test_a_call_with_the_deepest_body_of_a_request_can_be_read_again(tmp_path: Path) -> None:
+    deep: Any = "x"
+    for _ in range(197):
+        deep = [deep]
+    request = ModelRequest(endpoint="http://127.0.0.1/v1", api=Api.CHAT, body={"stop": deep})
+    store(CallRecord(tmp_path / "calls.jsonl"), [make_call(request, "x")])
+    assert next(CallRecord(tmp_path / "calls.jsonl").rows()).request == request
+    with pytest.raises(ValueError, match="recursion limit exceeded"):
+        ModelRequest(endpoint="http://127.0.0.1/v1", api=Api.CHAT, body={"stop": [deep]})
+
+
 def test_a_record_in_memory_works_without_a_file() -> None:
     record = CallRecord(None)
     store(record, [made(1), made(2)])

@@ -144,16 +144,17 @@ def test_the_users_families_take_precedence(tmp_path: Path, monkeypatch: pytest.
         ('[[family]]\nname = "a"\nmodels = "b"\nrename = { seed = "messages" }\n', "may not change 'messages'"),
     ],
 )
-def test_an_invalid_file_is_refused(
+def test_an_invalid_file_is_refused_before_the_first_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, said: str
 ) -> None:
     path = tmp_path / "families.toml"
     if text is not None:
         path.write_text(text)
     monkeypatch.setenv(VARIABLE, str(path))
-    with pytest.raises(BadInput) as refusal:
-        settings_for("b", OPENAI, USUAL)
-    assert said in str(refusal.value) and str(path) in str(refusal.value)
+    for read in (lambda: settings_for("b", OPENAI, USUAL), new_gateway):
+        with pytest.raises(BadInput) as refusal:
+            read()
+        assert said in str(refusal.value) and str(path) in str(refusal.value)
 
 
 def test_under_a_cap_a_systems_request_gets_the_limit_that_its_model_takes() -> None:

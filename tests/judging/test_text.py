@@ -1,7 +1,9 @@
 """Phrases as whole words, times of day in every form, and stems as NLTK makes them."""
 
+import re
 import subprocess
 import sys
+import time
 
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from memeval.benchmarks.qa.keys import holds
 from memeval.judging.stemming import stem
-from memeval.judging.text import normal, stated, states, with_clock, words
+from memeval.judging.text import bare, normal, stated, states, with_clock, words
 
 
 @pytest.mark.parametrize(
@@ -99,6 +101,18 @@ def test_any_text_and_any_phrases_can_be_compared(text: str, phrases: list[str])
 @given(st.text())
 def test_the_normal_form_is_stable(text: str) -> None:
     assert normal(normal(text)) == normal(text)
+
+
+@given(st.text("a1-+.%)#$€ ,_'\"(£—", max_size=9))
+def test_a_bare_text_has_no_punctuation_at_its_ends(text: str) -> None:
+    assert bare(text) == re.sub(r"^[^\w$€£+-]+|[^\w%)+#]+$", "", " ".join(text.split()))
+
+
+@pytest.mark.parametrize("text", ["a {} b", "{}", "a{}"])
+def test_a_long_run_of_punctuation_is_passed_fast(text: str) -> None:
+    began = time.process_time()
+    bare(text.format("-" * 200_000))
+    assert time.process_time() - began < 5
 
 
 SEVEN = (

@@ -1,5 +1,7 @@
 """The strict reading of a judge's yes or no, beside the substring reading of the original."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -149,6 +151,18 @@ FIRM = (
     ("No, this isn't right", False),
     ("No the answer is 5", False),
 )
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["yes,{} z", "yes, it is{}z", "yes{}, it does{}z", "yes, wrong{}z", "{}yes{}"],
+    ids=["comma", "is", "it", "wrong", "around"],
+)
+@pytest.mark.parametrize("part", [" ", "\n", " quite", ". *"])
+def test_a_reply_of_any_length_is_parsed_in_bounded_time(reply: str, part: str) -> None:
+    began = time.process_time()
+    parse_strict(reply.replace("{}", part * 20_000))
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize("reply", REVERSED)

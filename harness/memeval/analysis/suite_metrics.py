@@ -163,7 +163,7 @@ def _spent(rows: Sequence[Response], calls: Sequence[Call]) -> dict[str, object]
     phases: Counter[str] = Counter()
     for call in calls:
         phases[call.phase.value] += (call.prompt_tokens or 0) + (call.completion_tokens or 0)
-    priced = all(call.cost_usd is not None for call in calls if call.error is None)
+    priced = not any(call.is_unpriced for call in calls)
     return {
         **_costs(fsum(call.cost_usd or 0.0 for call in calls) if priced else None, rows),
         "total_tokens_used": sum(phases.values()),

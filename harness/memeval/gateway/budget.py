@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from memeval.gateway.endpoints import maker_of
 from memeval.gateway.settings import LIMIT_NAMES
@@ -23,7 +22,9 @@ Caps = Mapping[tuple[Phase | None, str], float]
 
 _Sums = defaultdict[tuple[Phase | None, str], float]
 _MESSAGE_TOKENS = 16
-_IMAGE_TOKENS = 50_000
+
+DEFAULT_OUTPUT = 4096
+"""Output limit, in tokens, of a system's request that names none, where a budget needs a limit."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,9 @@ class Reservation:
 
     phase: Phase
     tokens: int
-    usd: float | None
-    """Highest cost of the call, in US dollars; ``None`` if dollars are not capped."""
+    """0 if neither tokens nor dollars are capped for the phase."""
+    usd: float
+    """Highest cost of the call, in US dollars; 0 if dollars are not capped for the phase."""
 
 
 class Budget:
@@ -44,7 +46,6 @@ class Budget:
 
     def __init__(self, caps: Caps) -> None:
         self._caps = dict(caps)
-        self._money = any(unit == "usd" for _phase, unit in caps)
         self._spent: _Sums = defaultdict(float)
         self._reserved: _Sums = defaultdict(float)
         self._open = 0
@@ -52,14 +53,17 @@ class Budget:
         self._started: dict[Phase | None, float] = {None: time.monotonic()}
 
     def resume(self, spent: Iterable[Call]) -> None:
-        """Count the calls that the run paid for before it was resumed; without caps, count nothing."""
+        """Count the calls that the run paid for before it was resumed; unknown use counts as the most of each try."""
         for call in spent if self._caps else ():
-            if call.tries:
+            if call.tries and self.limits_output(call.phase):
                 self._add(self._spent, call.phase, *self._used(call))
 
-    @property
-    def limits_output(self) -> bool:
-        return any(unit != "minutes" for _phase, unit in self._caps)
+    def limits_output(self, phase: Phase) -> bool:
+        """Return whether tokens or dollars are capped for a phase, so that each request must limit its output."""
+        return self._caps_unit("usd", phase) or self._caps_unit("tokens", phase)
+
+    def _caps_unit(self, unit: str, phase: Phase) -> bool:
+        return (None, unit) in self._caps or (phase, unit) in self._caps
 
     def seconds_left(self, phase: Phase | None) -> float | None:
         """Return the seconds until the next cap on minutes; ``None`` without such a cap."""
@@ -80,7 +84,8 @@ class Budget:
     async def reserve(self, phase: Phase, request: ModelRequest) -> Reservation:
         """Reserve the maximum of a call; wait if calls in flight may free enough."""
         self._started.setdefault(phase, time.monotonic())
-        reservation = Reservation(phase, most_tokens(request) if self.limits_output else 0, self._most_usd(request))
+        tokens = most_tokens(request) if self.limits_output(phase) else 0
+        reservation = Reservation(phase, tokens, self._most_usd(phase, request))
         while True:
             self.check_time(phase)
             full = self._full(reservation)
@@ -101,14 +106,14 @@ class Budget:
         ``None`` if unknown.
         """
         self._open -= 1
-        self._add(self._reserved, reservation.phase, -reservation.tokens, -(reservation.usd or 0.0))
+        self._add(self._reserved, reservation.phase, -reservation.tokens, -reservation.usd)
         tokens = reservation.tokens if tokens is None else tokens
         usd = reservation.usd if usd is None else usd
         self._add(self._spent, reservation.phase, tokens, usd)
         self._settled.set()
 
     def _full(self, reservation: Reservation) -> BudgetSpent | None:
-        need = {"tokens": float(reservation.tokens), "usd": reservation.usd or 0.0}
+        need = {"tokens": float(reservation.tokens), "usd": reservation.usd}
         for (phase, unit), cap in self._caps.items():
             if unit in need and phase in (None, reservation.phase):
                 key = (phase, unit)
@@ -121,9 +126,9 @@ class Budget:
                     )
         return None
 
-    def _most_usd(self, request: ModelRequest) -> float | None:
-        if not self._money:
-            return None
+    def _most_usd(self, phase: Phase, request: ModelRequest) -> float:
+        if not self._caps_unit("usd", phase):
+            return 0.0
         output = most_output(request)
         price = price_of(request.model, most_tokens(request) - output, output)
         if price is None:
@@ -133,32 +138,28 @@ class Budget:
             )
         return price
 
-    def _used(self, call: Call) -> tuple[int, float | None]:
-        counted = call.prompt_tokens is not None and call.completion_tokens is not None
-        tokens = (call.prompt_tokens or 0) + (call.completion_tokens or 0)
-        usd = call.cost_usd if call.cost_usd is not None or not self._money else self._most_usd(call.request)
-        return tokens if counted else most_tokens(call.request), usd
+    def _used(self, call: Call) -> tuple[int, float]:
+        tokens, usd = call.tokens, call.cost_usd
+        request = limited(call.request)
+        if tokens is None:
+            tokens = call.tries * most_tokens(request)
+        if usd is None:
+            usd = call.tries * self._most_usd(call.phase, request)
+        return tokens, usd
 
     @staticmethod
-    def _add(sums: _Sums, phase: Phase, tokens: int, usd: float | None) -> None:
+    def _add(sums: _Sums, phase: Phase, tokens: int, usd: float) -> None:
         for where in (None, phase):
             sums[where, "tokens"] += tokens
-            sums[where, "usd"] += usd or 0.0
+            sums[where, "usd"] += usd
 
 
 def most_tokens(request: ModelRequest) -> int:
     """Return an upper bound of a call's tokens for any tokenizer: a token has at least one byte."""
     messages = request.body.get("messages")
-    parts: list[Any] = [*messages] if isinstance(messages, list) else []
-    images = sum(
-        1
-        for message in parts
-        if isinstance(message, dict) and isinstance(message.get("content"), list)
-        for part in message["content"]
-        if not (isinstance(part, dict) and part.get("type") == "text")
-    )
+    count = len(messages) if isinstance(messages, list) else 0
     size = len(canonical_json(request.body).encode())
-    return size + _MESSAGE_TOKENS * (len(parts) + 1) + _IMAGE_TOKENS * images + most_output(request)
+    return size + _MESSAGE_TOKENS * (count + 1) + most_output(request)
 
 
 def most_output(request: ModelRequest) -> int:
@@ -175,6 +176,16 @@ def output_limits(request: ModelRequest) -> list[int]:
     """Return the limits of output tokens that a request states: whole numbers above 0."""
     limits = [request.body.get(name) for name in LIMIT_NAMES]
     return [limit for limit in limits if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0]
+
+
+def limited(request: ModelRequest, name: str = "max_tokens") -> ModelRequest:
+    """Return a request with a limit on its output; unchanged if it states one, or has no output.
+
+    ``name``: the field of the limit, which depends on the model.
+    """
+    if request.api is Api.EMBEDDINGS or output_limits(request):
+        return request
+    return ModelRequest(endpoint=request.endpoint, api=request.api, body=request.body | {name: DEFAULT_OUTPUT})
 
 
 def parse_caps(budgets: Iterable[str]) -> dict[tuple[Phase | None, str], float]:
@@ -217,8 +228,9 @@ def price_list() -> str:
 
 
 def price_of(model: str, prompt_tokens: int, completion_tokens: int = 0, cached_tokens: int = 0) -> float | None:
-    """Return the cost of a call in US dollars; ``None``, never 0, if the list has no such model.
+    """Return the cost of a call in US dollars; ``None``, never 0, if the list has no price of the model's tokens.
 
+    A price of 0 is that of a maker's free tier, which no other server has, or of a model that is not paid by tokens.
     ``cached_tokens``: tokens of the request that the provider had in its cache; some providers charge less for them.
     """
     from genai_prices import Usage
@@ -229,4 +241,5 @@ def price_of(model: str, prompt_tokens: int, completion_tokens: int = 0, cached_
         price = get_snapshot().calc(usage, model, maker_of(model), None, None)
     except (LookupError, ValueError):
         return None
-    return float(price.total_price)
+    cost = float(price.total_price)
+    return None if cost == 0 and prompt_tokens + completion_tokens else cost

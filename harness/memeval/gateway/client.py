@@ -200,7 +200,9 @@ class EndpointClient:
                 f"{name} reports that the quota is used up{stated}{quote}",
                 remedy=f"Raise the quota with the provider, or set another key in {variable}. {RESUME}",
             )
-        if "model_not_found" in said.codes or (status in (400, 404) and _NO_MODEL.search(said.message)):
+        names_model = re.search(rf"(?<!\w){re.escape(model)}(?!\w)", said.message) if model else None
+        is_unknown = (status in (400, 404) and _NO_MODEL.search(said.message)) or (status == 404 and names_model)
+        if "model_not_found" in said.codes or is_unknown:
             return RequestRefused(
                 f"{name} has no model '{model}'{stated}{quote}", remedy=f"Check the model's name. {RESUME}"
             )

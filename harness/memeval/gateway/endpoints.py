@@ -26,7 +26,7 @@ MAKERS = (
 SHORTEST_KEY = 8
 """Shorter keys are not redacted, and refused for a host: redaction would remove ordinary words from replies."""
 
-_CALLS = ("/chat/completions", "/completions", "/embeddings", "/responses", "/models")
+_CALLS = ("/chat/completions", "/completions", "/embeddings", "/responses")
 
 _DATED = {"gpt-4o": "gpt-4o-2024-08-06", "gpt-4o-mini": "gpt-4o-mini-2024-07-18"}
 

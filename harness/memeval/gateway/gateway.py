@@ -7,24 +7,22 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from typing import Any, Self, TypeVar
 
-from memeval.gateway.budget import Budget, output_limits
+from memeval.gateway.budget import DEFAULT_OUTPUT, Budget, limited
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.limits import GatewayOptions
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import is_usable
 from memeval.gateway.sending import Sender
-from memeval.gateway.settings import LIMIT_NAMES, settings_for
+from memeval.gateway.settings import LIMIT_NAMES, families, settings_for
 from memeval.gateway.stops import RESUME, GatewayStopped, NotRecorded
 from memeval.records.base import Digest
-from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
+from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import MemevalError
 
 __all__ = ["Gateway", "GatewayOptions"]
 
 T = TypeVar("T")
 
-_DEFAULT_OUTPUT = 4096
-"""Output limit, in tokens, of a system's request that names none, where a budget needs a limit."""
 _POLL_SECONDS = 0.02
 """Seconds between two checks whether another process still makes the same call."""
 _CLOSE_SECONDS = 0.3
@@ -37,7 +35,7 @@ class Gateway:
     Call its methods from any thread except the loop's. Run its ``async`` methods on the loop, see :meth:`run`.
 
     ``shared``: calls of judges and readers, shared between runs. A call in it is never sent again. ``budget``: the most
-    that may be spent; ``None`` for no cap.
+    that may be spent; ``None`` for no cap. Raises BadInput: the user's file of model settings cannot be read.
     """
 
     def __init__(
@@ -54,6 +52,7 @@ class Gateway:
         self._run_id: str | None = None
         self._budget = budget or Budget({})
         self._options = options or GatewayOptions()
+        self._families = families()
         self._sender = Sender(self._options, self._budget, note)
         self._reused: dict[Digest, Call] = {}
         self._replay = None if replay is None else _by_key(replay)
@@ -162,17 +161,21 @@ class Gateway:
         NotRecorded: this is a replay, and the call is not in the record.
         """
         self._refuse_if_stopped()
-        limited = _limited(request)
-        for form in (request, limited):
+        short = limited(request, self._limit_name(request))
+        for form in (request, short):
             found = self._recorded(form.key_in(scenario_id or "", ordinal))
             if found is not None:
                 self.cached += 1
                 await self._own.append(found)
                 return found
         self._refuse_if_replaying(request, Caller.SYSTEM, scenario_id)
-        sent = limited if self._budget.limits_output else request
+        sent = short if self._budget.limits_output(phase) else request
         labels = {"key": sent.key_in(scenario_id or "", ordinal), "scenario_id": scenario_id, "ordinal": ordinal}
         return await asyncio.shield(self._start(self._make(sent, endpoint, Caller.SYSTEM, phase, labels)))
+
+    def _limit_name(self, request: ModelRequest) -> str:
+        limit = settings_for(request.model, request.endpoint, {"max_tokens": DEFAULT_OUTPUT}, self._families)
+        return next((name for name in limit if name in LIMIT_NAMES), "max_tokens")
 
     async def keep(self, call: Call) -> None:
         """Store a call that was refused before it was sent, in the run's own record."""
@@ -194,9 +197,8 @@ class Gateway:
             sent = await self._sender.send(request, endpoint, caller, phase)
             call = sent.model_copy(update={"run_id": self._run_id, **labels})
             self.made += 1
-            if call.error is None:
-                spent, cost = self.spent_usd, call.cost_usd
-                self.spent_usd = None if spent is None or cost is None else spent + cost
+            if self.spent_usd is not None:
+                self.spent_usd = None if call.is_unpriced else self.spent_usd + (call.cost_usd or 0.0)
             await (self._shared if shares and call.error is None else self._own).append(call)
             return call
         except MemevalError as error:
@@ -279,12 +281,3 @@ def _by_key(calls: Iterable[Call]) -> dict[Digest, Call]:
         if call.error is None or call.key not in found or found[call.key].error is not None:
             found[call.key] = call
     return found
-
-
-def _limited(request: ModelRequest) -> ModelRequest:
-    """Return a system's request with a limit on its output, which a budget needs."""
-    if request.api is not Api.CHAT or output_limits(request):
-        return request
-    limit = settings_for(request.model, request.endpoint, {"max_tokens": _DEFAULT_OUTPUT})
-    name = next((name for name in limit if name in LIMIT_NAMES), "max_tokens")
-    return ModelRequest(endpoint=request.endpoint, api=request.api, body=request.body | {name: _DEFAULT_OUTPUT})

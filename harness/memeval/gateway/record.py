@@ -95,7 +95,7 @@ class CallRecord:
         return (self._call(index) for index in range(len(self._rows)))
 
     async def append(self, call: Call) -> None:
-        """Store a call; it is on disk when this returns.
+        """Store a call; it is on disk when this returns. An error of a write is raised for all calls that shared it.
 
         A cancelled caller does not stop the write, see :meth:`drain`.
         """
@@ -143,7 +143,7 @@ class CallRecord:
                 try:
                     calls = [call for call, _stored in batch]
                     await asyncio.to_thread(self.append_all, calls)
-                except BadInput as error:
+                except Exception as error:
                     failure = error
                 for _call, stored in batch:
                     if stored.done():

@@ -1,7 +1,7 @@
 """What of a model's reply is an answer: its text without thinking, or the reason why the try failed."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memeval.gateway.budget import price_of
@@ -52,6 +52,9 @@ class ModelReply:
         return price_of(model, self.prompt_tokens, self.completion_tokens, self.cached_tokens)
 
 
+NO_REPLY = ModelReply(model=None, fingerprint=None, prompt_tokens=None, completion_tokens=None, cached_tokens=0)
+
+
 def read(text: str, api: Api, *, calls_tools: bool = False) -> ModelReply:
     """Return the metadata of a usable reply.
 
@@ -69,6 +72,18 @@ def read(text: str, api: Api, *, calls_tools: bool = False) -> ModelReply:
         ended = _usable_end(data, calls_tools)
     elif not isinstance(data.get("data"), list) or not data["data"]:
         raise _without(data, "The reply has no embeddings.")
+    return replace(_metadata(data, api), ended_early=ended)
+
+
+def counted(text: str, api: Api) -> ModelReply:
+    """Return the metadata of a reply, usable or not; nothing is known if it is not a JSON object."""
+    try:
+        return _metadata(_object(text), api)
+    except UnusableReply:
+        return NO_REPLY
+
+
+def _metadata(data: dict[str, Any], api: Api) -> ModelReply:
     usage = _inside(data, "usage")
     prompt = _count(usage.get("prompt_tokens"))
     return ModelReply(
@@ -77,7 +92,6 @@ def read(text: str, api: Api, *, calls_tools: bool = False) -> ModelReply:
         prompt_tokens=prompt,
         completion_tokens=_count(usage.get("completion_tokens")) if api is Api.CHAT else 0,
         cached_tokens=min(_count(_inside(usage, "prompt_tokens_details").get("cached_tokens")) or 0, prompt or 0),
-        ended_early=ended,
     )
 
 

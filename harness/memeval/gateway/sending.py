@@ -6,13 +6,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from math import fsum
 
 from memeval.gateway.budget import Budget
 from memeval.gateway.client import OWNERS, EndpointClient, TryFailed, refusal_remedy
 from memeval.gateway.endpoints import Endpoint, refuse_keyless
 from memeval.gateway.limits import CallLimits, GatewayOptions, Lane, Refusals
 from memeval.gateway.provider_errors import quoted
-from memeval.gateway.replies import ModelReply, UnusableReply, read
+from memeval.gateway.replies import NO_REPLY, ModelReply, UnusableReply, counted, read
 from memeval.gateway.stops import RESUME, GatewayStopped, RequestRefused
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import MemevalError
@@ -23,8 +24,6 @@ _REPORTED_PAUSE_SECONDS = 1.0
 
 _LOCAL_SECONDS = 3_600
 """Seconds after which a try of a model on this machine ends: it answers slowly, and one request at a time."""
-
-_NO_REPLY = ModelReply(model=None, fingerprint=None, prompt_tokens=None, completion_tokens=None, cached_tokens=0)
 
 
 @dataclass
@@ -40,14 +39,26 @@ class _OutgoingCall:
     at: str = ""
     sent: float = 0.0
     seconds: float = 0.0
+    lost: list[ModelReply] = field(default_factory=list)
+    """What the provider counted for the tries without a usable reply."""
 
     @property
     def owner(self) -> str:
         return f"{OWNERS[self.caller]} {self.endpoint.url}"
 
-    def call(
-        self, reply: str | None, metadata: ModelReply = _NO_REPLY, usd: float | None = None, error: str | None = None
-    ) -> Call:
+    def failed(self, error: TryFailed) -> Call:
+        """Return the call if no try succeeded, with the tokens and the cost of all tries."""
+        if not self.lost:
+            return self.call(error.reply, NO_REPLY, None, error.sentence)
+        used = replace(
+            NO_REPLY,
+            prompt_tokens=sum(each.prompt_tokens or 0 for each in self.lost),
+            completion_tokens=sum(each.completion_tokens or 0 for each in self.lost),
+        )
+        prices = [usd for each in self.lost if (usd := each.price(self.request.model)) is not None]
+        return self.call(error.reply, used, fsum(prices) if len(prices) == len(self.lost) else None, error.sentence)
+
+    def call(self, reply: str | None, metadata: ModelReply, usd: float | None, error: str | None = None) -> Call:
         return Call(
             key=self.request.key,
             caller=self.caller,
@@ -121,7 +132,7 @@ class Sender:
                     f"{outgoing.owner} failed several times in a row. {failed.sentence}",
                     remedy=f"Check the endpoint. {RESUME}",
                 ) from None
-            return outgoing.call(failed.reply, error=failed.sentence)
+            return outgoing.failed(failed)
         finally:
             lane.leave()
 
@@ -172,6 +183,9 @@ class Sender:
                 await asyncio.to_thread(endpoint.server.broke)
             if not failed.billed:
                 tokens, usd = 0, 0.0
+            elif (used := counted(failed.reply or "", request.api)).tokens is not None:
+                outgoing.lost.append(used)
+                tokens, usd = used.tokens, used.price(request.model)
             if failed.retry_after is not None:
                 wait = min(failed.retry_after, self._options.longest_wait_seconds)
                 lane.pause(wait)

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
@@ -79,11 +79,20 @@ class _Families(Record):
     family: tuple[Family, ...] = ()
 
 
-def settings_for(model: str, url: str, usual: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return the request settings of a model. Raises BadInput: the user's file of families cannot be read."""
+def families() -> tuple[Family, ...]:
+    """Return the user's families, and then memeval's. Raises BadInput: the user's file of families cannot be read."""
     named = os.environ.get(VARIABLE, "").strip()
-    families = (*(read_families(Path(named)) if named else ()), *_shipped())
-    family = next((each for each in families if each.covers(model, url)), None)
+    return (*(read_families(Path(named)) if named else ()), *_shipped())
+
+
+def settings_for(
+    model: str, url: str, usual: Mapping[str, JsonValue], among: Iterable[Family] | None = None
+) -> dict[str, JsonValue]:
+    """Return the request settings of a model.
+
+    ``among``: the families; ``None`` for :func:`families`, and its errors.
+    """
+    family = next((each for each in (families() if among is None else among) if each.covers(model, url)), None)
     return dict(usual) if family is None else family.changed(usual)
 
 

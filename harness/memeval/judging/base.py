@@ -48,8 +48,8 @@ class Judge(Protocol):
         """Judge one answer."""
 
 
-_WRAPPING = "*_`\"'()[]"
-_TRAILING = ".!,:;"
+_BEFORE = re.compile(r"^[\s*_`\"'()\[\]]+")
+_AFTER = re.compile(r"(?<![\s*_`\"'()\[\].!,:;])[\s*_`\"'()\[\].!,:;]++$")
 _LEAD = re.compile(r"(?P<verdict>yes|no)\b(?!-\w)")
 _OPPOSITE = {"yes": re.compile(r"\bno\b"), "no": re.compile(r"\byes\b")}
 _NO_NOUN = re.compile(
@@ -57,14 +57,15 @@ _NO_NOUN = re.compile(
     r"|-+|–|—)\b|[-–—(])\w"
 )
 """No problem, no doubt, no match: the word belongs to what follows it."""
-_NOT = r"(?P<not>n't|\bnot|\bnever|\bhardly|\bno longer|\bfar from|\bfails? to|\bcannot|\bwithout)?"
+_NOT = r"(?P<not>n't|\bnot|\bnever|\bhardly|\bno longer|\bfar from|\bfails? to|\bcannot|\bwithout)"
 _JUDGED = re.compile(
     r"(?:\b(?:is|are|was|were|'s|be|seems?|looks?|appears?|marked|considered|deemed)|(?<=[a-z])s(?=n't)|(?:^"
-    r"|[,.;:!\u2013\u2014-])[ \t]*(?:that's|it's|quite|very|totally|but|actually|wait|although|though|however)?)\s*"
+    r"|[,.;:!\u2013\u2014-])(?:[ \t]*+(?:that's|it's|quite|very|totally|but|actually|wait|although|though|however))?)"
+    r"(?:\s*+"
     + _NOT
-    + r"(?:\s+(?:also|really|actually|quite|entirely|fully|completely|totally|all|mostly|largely|just|clearly"
+    + r")?(?:\s++(?:also|really|actually|quite|entirely|fully|completely|totally|all|mostly|largely|just|clearly"
     r"|in fact|indeed|to be|simply|factually))*"
-    r"\s*(?:(?P<right>correct|right|accurate|true|acceptable|valid|fine|ok|okay|equivalent|consistent|a match"
+    r"\s*+(?:(?P<right>correct|right|accurate|true|acceptable|valid|fine|ok|okay|equivalent|consistent|a match"
     r"|the same)|(?P<wrong>wrong|incorrect|inaccurate|false|untrue|mistaken|unacceptable|invalid|a mismatch"
     r"|inconsistent|(?P<part>(?:only |just )?(?:(?:partially|partly|half|almost|nearly)(?: correct| right| true)?"
     r"|incomplete|partial)\b)))(?=$|[\s.,;:!)*\"'])(?!\s+(?!(?:about|in|on|for|with|to|as|by|at|because|since|and|but"
@@ -120,7 +121,4 @@ def parse_substring(reply: str) -> bool:
 
 def _bare(reply: str) -> str:
     """Return the reply without emphasis, quotes, brackets and final punctuation around it."""
-    text = reply.strip()
-    while (stripped := text.strip().strip(_WRAPPING).rstrip(_TRAILING)) != text:
-        text = stripped
-    return text
+    return _AFTER.sub("", _BEFORE.sub("", reply))

@@ -119,7 +119,8 @@ _PLAIN = str.maketrans(
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2043\u2212\ufe63", "-"),
     }
 )
-_ENDS = re.compile(r"^[^\w$€£+-]+|[^\w%)+#]+$")
+_START = re.compile(r"^[^\w$€£+-]+")
+_END = re.compile(r"(?<![^\w%)+#])[^\w%)+#]++$")
 _AMPERSAND = re.compile(r"(?<![^\W_])&(?![^\W_])")
 _WORD = re.compile(r"[^\W_]+(?:[+#]+(?![^\W_]))?")
 
@@ -143,7 +144,7 @@ def normal(text: str) -> str:
 
 def bare(text: str) -> str:
     """Return a text in normal form without punctuation at its ends and with single spaces."""
-    return _ENDS.sub("", _flat(text))
+    return _END.sub("", _START.sub("", _flat(text)))
 
 
 def words(text: str) -> list[str]:

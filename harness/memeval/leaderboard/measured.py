@@ -119,8 +119,7 @@ def _usage(folder: RunFolder, last: Collection[Response]) -> tuple[Values | None
     for name, one in used:
         tokens[name] += (one.prompt_tokens or 0) + (one.completion_tokens or 0)
         dollars[name] += one.cost_usd or 0.0
-    failed = [isinstance(one, Call) and one.error is not None for _name, one in used]
-    unpriced = any(one.cost_usd is None and not ended for (_name, one), ended in zip(used, failed, strict=True))
+    unpriced = any(one.is_unpriced if isinstance(one, Call) else one.cost_usd is None for _name, one in used)
     return tokens, None if unpriced else dollars
 
 

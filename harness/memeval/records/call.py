@@ -4,6 +4,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from pydantic import Field, JsonValue, field_validator
+from pydantic_core import from_json
 
 from memeval.records.base import Digest, Record, Stored, canonical_json, digest_bytes, digest_of
 
@@ -47,8 +48,8 @@ class ModelRequest(Record):
     @field_validator("body")
     @classmethod
     def _has_canonical_json(cls, body: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        """Reject NaN, infinities and lone surrogates: stored rows cannot contain them."""
-        canonical_json(body).encode()
+        """Reject NaN, infinities, lone surrogates and deep nesting: stored rows cannot contain them."""
+        from_json(b"[[%b]]" % canonical_json(body).encode())  # in a row, two objects enclose it
         return body
 
     @property
@@ -101,11 +102,12 @@ class Call(Stored):
     """The provider's word for the end of a reply that has text but is not complete, such as ``length`` or
     ``content_filter``; ``None`` if the model finished, or if the provider does not say."""
     prompt_tokens: int | None = Field(default=None, ge=0)
-    """Tokens of the request, counted by the provider."""
+    """Tokens of the request, counted by the provider; for a failed call, of all attempts."""
     completion_tokens: int | None = Field(default=None, ge=0)
-    """Tokens of the reply, counted by the provider."""
+    """Tokens of the reply, counted by the provider; for a failed call, of all attempts."""
     cost_usd: float | None = Field(default=None, ge=0)
-    """Dollars, by the dated price list; ``None`` (never 0) if the price is unknown."""
+    """Dollars, by the dated price list; ``None`` (never 0) if the price is unknown. For a failed call, of all attempts
+    that the provider counted."""
     seconds: float | None = None
     """Service time in seconds: from sending the last attempt to the last byte of its reply."""
     queued_seconds: float | None = None
@@ -114,6 +116,18 @@ class Call(Stored):
     """Number of times it was sent; 0 if it was rejected before sending."""
     at: str
     """UTC time of the first attempt, ISO 8601."""
+
+    @property
+    def tokens(self) -> int | None:
+        """All tokens; ``None`` if the provider did not count them."""
+        if self.prompt_tokens is None or self.completion_tokens is None:
+            return None
+        return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def is_unpriced(self) -> bool:
+        """Whether the model replied, as far as known, and the price is unknown; false for other failed calls."""
+        return self.cost_usd is None and (self.error is None or self.tokens is not None)
 
 
 class UsageSource(StrEnum):

@@ -231,7 +231,7 @@ def _hosts(submission: Submission) -> Iterator[RuleViolation]:
             yield RuleViolation(
                 ("hosts", number, "key"),
                 f"the variable {host.key} does not name {host.host}, so it may hold the key of another host.",
-                f"Begin its name with a part of the host name, for example {key_example(host.host)}.",
+                f"Begin its name with the host's, for example {key_example(host.host)}.",
             )
 
 

@@ -88,6 +88,9 @@ def test_a_call_without_a_known_price_makes_the_cost_unknown_not_zero() -> None:
 def test_a_failed_call_is_not_unpriced_but_what_it_cost_counts() -> None:
     found = summary.usage(RUN, [], [], [call(1), failed(2), failed(3, cost_usd=0.02)])[Phase.JUDGE]
     assert (found.usd, found.unpriced, found.failed) == (0.12, 0, 2)
+    counted = failed(4, prompt_tokens=10, completion_tokens=1)
+    found = summary.usage(RUN, [], [], [call(1), counted])[Phase.JUDGE]
+    assert (found.usd, found.unpriced, found.failed) == (None, 1, 1), "it was billed, at an unknown price"
 
 
 def test_a_run_answered_from_the_record_alone_cost_nothing() -> None:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from memeval.gateway.serving import forwarding
-from memeval.gateway.serving.hosts import host_routes
+from memeval.gateway.serving.hosts import host_routes, key_example
 from memeval.records.call import Phase
 from memeval.records.errors import BadInput
 from memeval.records.submission import Host
@@ -381,7 +381,11 @@ class TestRoutes:
             ({"key": "OPENAI_API_KEY"}, "submissions may not use the variable OPENAI_API_KEY"),
             ({"key": "AWS_SECRET_ACCESS_KEY"}, "submissions may not use the variable"),
             ({"key": "HF_TOKEN"}, "HF_TOKEN is not named after this host, so it may contain the key of another."),
-            ({"host": "hf.vendor.test", "key": "HF_TOKEN"}, "Begin its name with a part of the host's, as in VENDOR_"),
+            ({"host": "hf.vendor.test", "key": "HF_TOKEN"}, "Begin its name with the host's, as in VENDOR_API_KEY"),
+            ({"host": "voyage.x7k.dev", "key": "VOYAGE_API_KEY"}, "Begin its name with the host's, as in X7K_API_KEY"),
+            ({"host": "evil-data.com", "key": "VIL_API_KEY"}, "is not named after this host"),
+            ({"host": "db-data.com", "key": "DB_PASSWORD"}, "is not named after this host"),
+            ({"host": "evil.com", "key": "COM_API_KEY"}, "is not named after this host"),
             ({"variable": "MEMEVAL_JUDGE_BASE_URL"}, "submissions may not use the variable"),
             ({"variable": "VENDOR_API_KEY"}, "VENDOR_API_KEY is used twice"),
         ],
@@ -397,12 +401,14 @@ class TestRoutes:
         [
             ("api.getzep.com", "ZEP_API_KEY"),
             ("my-memory.co.uk", "MYMEMORY_KEY"),
+            ("api.tavily-search.com", "TAVILY_API_KEY"),
             ("eu.api.mem-0.ai", "MEM0_API_KEY"),
             ("api.q.ai", "QAI_KEY"),
         ],
     )
     def test_a_key_is_named_for_its_host(self, host: str, key: str) -> None:
-        assert host_routes([Host(host=host, variable="BASE_URL", key=key)], {}, {key: KEY})[host].key == KEY
+        for name in (key, key_example(host)):
+            assert host_routes([Host(host=host, variable="BASE_URL", key=name)], {}, {name: KEY})[host].key == KEY
 
     def test_hosts_and_overrides_fit_together(self) -> None:
         keys = {"VENDOR_API_KEY": KEY}

@@ -2,14 +2,18 @@
 
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from memeval.gateway.budget import Budget
-from memeval.records.call import Phase
+from memeval.gateway.serving import ModelEndpoint, model_endpoint
+from memeval.records.call import Api, ModelRequest, Phase
 from tests.gateway.serving.helpers import KEY, Open, Rig, send
+from tests.support.audits import make_call
 
 CHAT = "/v1/chat/completions"
 
@@ -45,6 +49,22 @@ def test_waiting_time_is_separate_from_service_time(rig: Open) -> None:
     held = rig(faults={"429": 1.0}, most_faults=1, retry_after=0.3)
     assert held.post(CHAT, chat()).status == 200
     assert 0.01 < held.endpoint.waited() < 5, "the pause that the endpoint asked for"
+
+
+def test_service_of_calls_at_the_same_time_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_endpoint, "time", SimpleNamespace(monotonic=lambda: clock))
+    clock = 0.0
+    endpoint = ModelEndpoint("http://127.0.0.1:1", lambda _counts: None)
+    request = ModelRequest(endpoint="http://127.0.0.1:1", api=Api.CHAT, body={})
+    with ExitStack() as first, endpoint.waiting() as last:
+        for ends, seconds in ((14.0, 4.0), (14.0, 4.0), (16.0, 1.0), (17.0, 5.0)):
+            first.enter_context(endpoint.waiting()).append(make_call(request, seconds=seconds))
+            clock = ends
+            first.close()
+        assert endpoint.waited() == 10, "nothing was served before"
+        clock = 30.0
+        last.append(make_call(request, seconds=2.0))
+    assert endpoint.waited() == 10 + 11
 
 
 def test_concurrent_endpoints_count_separately(rig: Open) -> None:
@@ -133,7 +153,10 @@ def test_a_body_that_is_too_large_is_refused(rig: Open) -> None:
         *(b"", b"{", b"[]", b'"x"', b"null", b"\xff\xfe", b"[" * 100_000, b'{"model": NaN}', b"9" * 5000),
         b'{"model": "small", "messages": [{"role": "user", "content": "x"}], "seed": 1e999}',
         b'{"model": "small", "messages": [{"role": "user", "content": "\\ud800"}]}',
-        b'{"model": "small", "messages": [{"role": "user", "content": "x"}], "stop": ' + b"[" * 900 + b"]" * 900 + b"}",
+        *(
+            b'{"model": "small", "messages": [{"role": "user", "content": "x"}], "stop": ' + b"[" * n + b"]" * n + b"}"
+            for n in (199, 254, 900)
+        ),
     ],
 )
 def test_a_body_that_is_not_plain_json_is_refused(rig: Open, body: bytes) -> None:

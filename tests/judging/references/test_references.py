@@ -401,8 +401,14 @@ def test_digits_and_signs_are_read() -> None:
     assert not is_read("北京")
 
 
+@pytest.mark.parametrize("number", ["9" * 400, f"{'9' * 305} million", f"{'9' * 307}k", f"{'9' * 308} decades"])
+def test_a_number_of_any_length_is_read_and_equals_no_other(number: str) -> None:
+    assert ruled(locomo("7 dogs"), f"She has {number} dogs.", "How many dogs?") is False
+    assert ruled(locomo("7 dogs"), f"She has 7 dogs, not {number}.", "How many dogs?") is not None
+
+
 @pytest.mark.parametrize(
-    "part", ["\n", "[", "not it ", "1,111", "May 5 ", ". ", "or (", "yes ", "answer: ", "- ", "a-"]
+    "part", ["\n", "[", "not it ", "1,111", "May 5 ", ". ", "or (", "yes ", "answer: ", "- ", "a-", "9", "9 million "]
 )
 def test_hostile_answers_are_ruled_on_in_bounded_time(part: str) -> None:
     began = time.process_time()

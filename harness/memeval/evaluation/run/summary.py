@@ -64,7 +64,7 @@ def _measured(run_id: str, calls: Sequence[Call]) -> PhaseUsage:
     """Sum up the calls of one phase; calls that another run paid for are counted separately."""
     fresh = [call for call in calls if call.run_id == run_id]
     cached = [call for call in calls if call.run_id != run_id]
-    unpriced = sum(_is_unpriced(call) for call in fresh)
+    unpriced = sum(call.is_unpriced for call in fresh)
     return PhaseUsage(
         source=UsageSource.MEASURED,
         calls=len(fresh),
@@ -75,7 +75,7 @@ def _measured(run_id: str, calls: Sequence[Call]) -> PhaseUsage:
         usd=None if unpriced else _dollars(fresh),
         unpriced=unpriced,
         models=tuple(sorted({call.model for call in calls if call.model is not None})),
-        cached_usd=_dollars(cached) if cached and not any(map(_is_unpriced, cached)) else None,
+        cached_usd=_dollars(cached) if cached and not any(call.is_unpriced for call in cached) else None,
         service=_seconds(call.seconds for call in fresh),
         queue=_seconds(call.queued_seconds for call in fresh),
     )
@@ -91,11 +91,6 @@ def _reported(reports: Sequence[ReportedUsage]) -> PhaseUsage:
         completion_tokens=_count(report.completion_tokens for report in reports),
         usd=round(fsum(dollars), 9) if len(dollars) == len(reports) else None,
     )
-
-
-def _is_unpriced(call: Call) -> bool:
-    """Return whether a call was answered and its price is unknown; a call without usable reply is failed instead."""
-    return call.error is None and call.cost_usd is None
 
 
 def _dollars(calls: Iterable[Call]) -> float:

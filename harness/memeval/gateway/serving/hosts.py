@@ -12,8 +12,11 @@ from memeval.records.submission import Host
 RESERVED = ("MEMEVAL_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "AWS_", "GITHUB_", "GH_")
 """Prefixes of variables of memeval and its user, which no submission may use."""
 
-SHORT_LABEL = 3
-"""Longest second-to-last label that counts as part of a registry's suffix, such as ``co`` in ``co.uk``."""
+_SHARED = frozenset({"ac", "co", "com", "edu", "gov", "ne", "net", "or", "org"})
+"""Labels before a country's code of two letters under which names are registered, such as ``co`` in ``co.uk``."""
+
+_SHORTEST_WORD = 3
+"""Letters that the first word of a key's variable has at least: shorter words are part of too many names."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ def host_routes(
             raise BadInput(
                 f"the variable {each.key} is not named after this host, so it may contain the key of another.",
                 where=where,
-                remedy=f"Begin its name with a part of the host's, as in {key_example(each.host)}.",
+                remedy=f"Begin its name with the host's, as in {key_example(each.host)}.",
             )
         override = overrides.get(each.host)
         origin = f"https://{each.host}" if override is None else base_url(override, where)
@@ -96,21 +99,26 @@ def _refuse_host(host: str, where: str) -> None:
 
 
 def is_named_for(variable: str, host: str) -> bool:
-    """Return whether a variable's first word is part of the host's registered name.
+    """Return whether a variable's first word begins or ends the host's registered name, or is the name with its suffix.
 
     So a submission cannot send a user's key for one vendor to the host of another.
     """
-    return variable.partition("_")[0].lower() in "".join(_registered(host)).replace("-", "")
+    word = variable.partition("_")[0].lower()
+    name, whole = _registered(host)
+    return len(word) >= _SHORTEST_WORD and (name.startswith(word) or name.endswith(word) or word == whole)
 
 
-def _registered(host: str) -> list[str]:
-    """Return the registered labels of a host's name: the last two, or three for suffixes such as ``co.uk``."""
-    labels = host.split(".")
-    return labels[-3:] if len(labels[-2]) <= SHORT_LABEL else labels[-2:]
+def _registered(host: str) -> tuple[str, str]:
+    """Return the registered name of a host, without and with its suffix, such as ``co.uk``; both without signs."""
+    labels = host.replace("-", "").split(".")
+    is_shared = len(labels[-1]) == 2 and labels[-2] in _SHARED
+    labels = labels[-3:] if is_shared else labels[-2:]
+    return labels[0], "".join(labels)
 
 
 def key_example(host: str) -> str:
-    return f"{max(_registered(host)[:-1], key=len).replace('-', '').upper()}_API_KEY"
+    name, whole = _registered(host)
+    return f"{(name if len(name) >= _SHORTEST_WORD else whole).upper()}_API_KEY"
 
 
 def _key(host: Host, environment: Mapping[str, str]) -> str:

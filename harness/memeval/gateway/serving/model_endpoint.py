@@ -53,27 +53,30 @@ class ModelEndpoint:
         self._hosts = tuple(hosts)
         self._guard = threading.Lock()
         self._open = 0
-        self._busy_since = self._served = self._waited = 0.0
+        self._busy_since = self._waited = 0.0
+        self._service: list[tuple[float, float]] = []
+        """Times since ``_busy_since`` in which at least one call was served: separate, the earliest first."""
 
     @contextmanager
     def waiting(self) -> Iterator[list[Call]]:
-        """Count the time of a call, without its service time, as waiting time of the system.
+        """Count the time of calls, except while at least one of them is served, as waiting time of the system.
 
         Yields: A list; append the call to it when it is made.
         """
         made: list[Call] = []
         with self._guard:
             if self._open == 0:
-                self._busy_since, self._served = time.monotonic(), 0.0
+                self._busy_since, self._service = time.monotonic(), []
             self._open += 1
         try:
             yield made
         finally:
             with self._guard:
-                self._served += sum(call.seconds or 0.0 for call in made)
+                for call in made:
+                    self._serve(call.seconds or 0.0)
                 self._open -= 1
                 if self._open == 0:
-                    self._waited += max(0.0, time.monotonic() - self._busy_since - self._served)
+                    self._waited += self._waiting()
 
     def waited(self) -> float:
         """Return the seconds so far that the system waited for models; callable from any thread.
@@ -82,8 +85,19 @@ class ModelEndpoint:
         paused. A call in flight counts until its service time is known.
         """
         with self._guard:
-            in_flight = time.monotonic() - self._busy_since - self._served if self._open else 0.0
-            return self._waited + max(0.0, in_flight)
+            return self._waited + (self._waiting() if self._open else 0.0)
+
+    def _serve(self, seconds: float) -> None:
+        """Add the service of a call that ends now, so no other ends later."""
+        now = time.monotonic()
+        begin = now - seconds
+        while self._service and self._service[-1][1] >= begin:
+            begin = min(begin, self._service.pop()[0])
+        self._service.append((begin, now))
+
+    def _waiting(self) -> float:
+        served = sum(end - begin for begin, end in self._service)
+        return max(0.0, time.monotonic() - self._busy_since - served)
 
     @property
     def environment(self) -> Mapping[str, str]:

@@ -241,7 +241,8 @@ class ModelServer:
             request = ModelRequest(endpoint=upstream.url, api=exchange.api, body=exchange.body)
             ordinal = counts.ordinal(request.key)
         except (ValidationError, ValueError, RecursionError):
-            raise Refusal(400, "The body contains a value that JSON cannot represent. Send plain JSON.") from None
+            sentence = "The body contains a value that JSON cannot represent, or is nested too deep. Send plain JSON."
+            raise Refusal(400, sentence) from None
         counts.calls += 1
         if counts.calls == self._scenario_calls:
             sentence = f"The system has made {counts.calls:,} model calls in this scenario; further ones are refused."

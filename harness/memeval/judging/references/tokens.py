@@ -178,7 +178,8 @@ def _spelled(words: list[regex.Match[str]], at: int) -> tuple[int, int]:
 
 
 def _digits(value: float) -> str:
-    return str(int(value)) if value == int(value) else str(value)
+    """Return a number in digits; ``inf`` if a float cannot hold it."""
+    return str(int(value)) if value % 1 == 0 else str(value)
 
 
 def _length(count: str, unit: str, start: int) -> Token:
