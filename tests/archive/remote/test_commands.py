@@ -146,6 +146,10 @@ def test_rows_elsewhere_keep_a_run_from_its_rank_until_they_are_fetched(
     assert standing() is RankStatus.RANKED
 
 
+def test_a_run_without_a_results_folder_above_it_has_no_archive() -> None:
+    assert automatic.fetch_missing([RunFolder(Path("/data/run"))]) == []
+
+
 def test_damaged_rows_in_the_cache_are_fetched_again(
     store: ObjectStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
