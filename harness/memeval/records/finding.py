@@ -258,7 +258,7 @@ class JudgePanel(Record):
 
     name: str
     judges: dict[str, PassRate]
-    """By judge."""
+    """By judge; with the name of the verdicts if one judge gave several."""
     pairs: tuple[JudgePair, ...]
     """Every pair of judges."""
     split: int
