@@ -8,6 +8,7 @@ ledger with one digest.
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 import json
 import os
@@ -339,6 +340,14 @@ class Ledger:
             history.add(line, entry)
             entries[line] = entry
         return entries
+
+
+def author_of(by: str | None) -> str:
+    """Return the author of new entries: ``by``, else the login name. Raises BadInput: there is no login name."""
+    try:
+        return by or getpass.getuser()
+    except (KeyError, OSError):  # such as in a container whose user has no name
+        raise BadInput("this user has no login name.", remedy="Name the author with --by.") from None
 
 
 def _event(entry: LedgerEntry) -> tuple[str | None, ...]:

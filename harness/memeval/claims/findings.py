@@ -106,8 +106,7 @@ def _repeated(
 def _panel(file: RegradedFile, judges: Sequence[str], verdicts: Sequence[Sequence[bool]]) -> JudgePanel:
     models = [file.judges[judge] for judge in judges]
     names = [
-        model if models.count(model) == 1 else f"{model} ({judge})"
-        for model, judge in zip(models, judges, strict=True)
+        model if models.count(model) == 1 else f"{model} ({judge})" for model, judge in zip(models, judges, strict=True)
     ]
     columns = dict(zip(names, zip(*verdicts, strict=True), strict=True))
     return JudgePanel(
