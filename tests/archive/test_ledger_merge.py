@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memeval import api
+from memeval.archive import ledger as ledger_module
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.archive.signatures import SignatureState, Signers
@@ -158,6 +159,19 @@ def test_signatures_stay_valid_and_times_count_within_a_clone(clones: tuple[Path
     assert states == [SignatureState.NOT_SIGNED, *[SignatureState.GOOD] * 5]
 
 
+def test_a_signature_earlier_than_a_line_before_it_is_never_made(
+    clones: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    monkeypatch.setattr(ledger_module, "_now", lambda: "2026-01-01T00:00:00+00:00")
+    before = (clones[0] / "results" / "ledger.jsonl").read_bytes()
+    with pytest.raises(BadInput, match=r"clock \(2026-01-01T00:00:00\+00:00\) is behind .* Set the clock"):
+        add_lines(clones[0], "Ada", 1, key)
+    assert (clones[0] / "results" / "ledger.jsonl").read_bytes() == before
+    add_lines(clones[0], "Ada", 1)  # without a signature, the order alone counts
+
+
 def lost(lines: list[bytes]) -> list[bytes]:
     return [*lines[:2], *lines[3:]]
 
@@ -239,6 +253,16 @@ def test_lines_cut_off_after_a_release_of_a_merged_ledger_are_noticed(clones: tu
     lines = Ledger(results).path.read_bytes().splitlines(keepends=True)
     Ledger(results).path.write_bytes(b"".join(lines[:-2]))
     assert "lines that release 1 depends on were changed or removed" in "".join(map(str, api.verify(results)))
+
+
+def test_a_release_of_a_merged_ledger_holds_before_its_own_line_is_written(clones: tuple[Path, Path]) -> None:
+    for board, name in zip(clones, ("Ada", "Bob"), strict=True):
+        add_lines(board, name, 3)
+    ledger = Ledger(clones[0] / "results")
+    ledger.merge(Ledger(clones[1] / "results"))
+    merged = ledger.digest()
+    assert merged in ledger.states()
+    assert ledger.until(merged).entries() == ledger.entries()
 
 
 def test_the_command_merges_a_file_or_a_folder_and_says_how_many_lines(

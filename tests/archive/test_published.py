@@ -46,6 +46,12 @@ def test_a_run_is_copied_with_its_rows(page: Callable[..., Path], cache: Path) -
     assert len(list(found.grades())) == found.run.coverage.done
 
 
+@pytest.mark.parametrize("named", ["http://127.0.0.1:9/läufe/x/", "http://[/"])
+def test_text_that_is_no_address_is_refused_with_a_sentence(named: str) -> None:
+    with pytest.raises(BadInput, match=r"cannot be read \(.+\)\. Check the address\."):
+        published_run(named)
+
+
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [

@@ -110,6 +110,7 @@ def test_recall_and_the_files_own_score_are_counted_over_rows_that_have_them(gra
     rows = [
         {"id": "q1", "got": ["s_a", "s_b"], "want": ["s_a", "s_c", "s_a"], "s": 0.5},
         {"id": "q2", "got": ["s_a"], "want": [], "s": 1},
+        {"id": "q3", "got": ["s_a"], "want": []},
         {"id": "q99", "got": ["s_a"], "want": ["s_a"], "s": 0.25},
     ]
     mapping = {"rows": "$[*]", "item": "id", "retrieved": "got", "evidence": "want", "scores": {"mine": "s"}}

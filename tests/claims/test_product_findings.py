@@ -50,7 +50,13 @@ def test_a_finding_waits_until_14_days_after_its_notice(results: Path) -> None:
 
 @pytest.mark.parametrize(
     ("change", "said"),
-    [("twice", "occurs twice"), ("absent", "does not exist"), ("long", "more than 20 lines"), ("key", "unknown key")],
+    [
+        ("twice", "occurs twice"),
+        ("absent", "does not exist"),
+        ("long", "more than 20 lines"),
+        ("key", "unknown key"),
+        ("text", "is no readable UTF-8 text"),
+    ],
 )
 def test_a_wrong_file_is_refused_with_the_reason(change: str, said: str, results: Path) -> None:
     folder = results.parent / "sources" / "findings"
@@ -58,6 +64,8 @@ def test_a_wrong_file_is_refused_with_the_reason(change: str, said: str, results
         (folder / "products" / "loses.py").unlink()
     elif change == "long":
         (folder / "products" / "loses.py").write_text("pass\n" * (MOST_LINES + 1), "utf-8")
+    elif change == "text":
+        (folder / "products" / "loses.py").write_bytes(b"print('\xe9')")
     else:
         (folder / "products.toml").write_text(ENTRY + (ENTRY if change == "twice" else 'severity = "high"\n'), "utf-8")
     with pytest.raises(BadInput, match=said):

@@ -63,6 +63,26 @@ def test_an_equal_import_leaves_the_stored_file_alone(graded: Grade, tmp_path: P
     assert path.stat().st_mtime_ns == before
 
 
+@pytest.mark.parametrize("file", ["answers.json", "answers.jsonl.gz"])
+@pytest.mark.parametrize("content", [None, b"", b"{}"], ids=["missing", "empty", "damaged"])
+def test_an_import_repairs_what_is_missing_or_damaged(
+    graded: Grade, tmp_path: Path, file: str, content: bytes | None
+) -> None:
+    done = graded(ROWS, BY_ID)
+    path = write_regraded(tmp_path, done).with_name(file)
+    path.unlink() if content is None else path.write_bytes(content)
+    write_regraded(tmp_path, done)
+    assert stored_regraded(tmp_path) == [done.summary]
+    assert check_regraded(tmp_path, done.summary) == []
+
+
+def test_missing_rows_of_published_answers_are_imported_again(graded: Grade, tmp_path: Path) -> None:
+    done = graded(ROWS, BY_ID)
+    write_regraded(tmp_path, done).with_name("answers.jsonl.gz").unlink()
+    with pytest.raises(BadInput, match=r"Restore the file, or import the source again: memeval sources import\.$"):
+        stored_rows(tmp_path, done.summary)
+
+
 def test_every_stored_figure_of_this_repository_follows_from_its_rows() -> None:
     summaries = stored_regraded(ROOT / "results")
     assert len(summaries) > 30

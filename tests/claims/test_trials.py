@@ -56,6 +56,19 @@ def test_one_judge_under_three_names_is_no_panel(graded: Grade) -> None:
     assert (len(found.panels), found.repeated[0].judge) == (0, "model")
 
 
+@pytest.mark.parametrize("judges", [{}, {"a": "model-a", "b": "model-b", "c": "model-c"}], ids=["repeated", "panel"])
+def test_verdicts_that_share_no_answer_are_left_out(graded: Grade, judges: dict[str, str]) -> None:
+    found = trials_of(graded(voted("1??", "?1?", "??1"), THREE, judges=judges))
+    assert (found.repeated, found.panels) == ((), ())
+
+
+def test_two_verdicts_of_one_judge_beside_another_judge_stay_two(graded: Grade) -> None:
+    done = graded(voted("111", "110", "000", "011"), THREE, judges={"a": "model", "b": "model", "c": "other"})
+    (panel,) = trials_of(done).panels
+    assert {name: rate.passed for name, rate in panel.judges.items()} == {"model (a)": 2, "model (b)": 3, "other": 2}
+    assert len(panel.pairs) == 3
+
+
 def test_verdicts_stand_beside_the_f1_of_the_same_answers(graded: Grade) -> None:
     done = graded(ROWS, BY_ID)
     values = (1.0, 0.5, 0.0, 1.0)

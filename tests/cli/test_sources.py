@@ -66,7 +66,7 @@ def test_a_check_finds_a_summary_that_differs(call: Call, tmp_path: Path) -> Non
     path.write_text(path.read_text().replace('"right": 3', '"right": 4'))
     code, _out, err = call(*IMPORT, "--check")
     assert code == 1
-    assert "the stored summary differs" in err
+    assert "the stored summary or its rows differ" in err
     code, _out, err = call("sources", "verify")
     assert code == 1
     assert "'judges' does not follow from the rows" in err
@@ -117,6 +117,32 @@ def test_a_file_is_pulled_once_and_checked(server: str, tmp_path: Path) -> None:
     path = pull_file(source, part, copies, f"{server}/a.json")
     assert path.read_bytes() == data == copies.read(source, part)
     assert pull_file(source, part, copies, f"{server}/gone.json") == path
+
+
+def test_a_damaged_download_is_replaced(server: str, tmp_path: Path) -> None:
+    data = json.dumps(ROWS).encode()
+    source, copies = source_of(data, BY_ID), Copies(tmp_path / "pulled")
+    part = source.files[0].parts[0]
+    (tmp_path / "served" / "a.json").write_bytes(data)
+    copies.target(source, part).parent.mkdir(parents=True)
+    copies.target(source, part).write_bytes(b"[]")
+    assert pull_file(source, part, copies, f"{server}/a.json").read_bytes() == data
+
+
+def test_a_file_that_is_here_under_another_name_is_named(tmp_path: Path) -> None:
+    data = json.dumps(ROWS).encode()
+    source, copies = source_of(data, BY_ID), Copies(tmp_path)
+    part = source.files[0].parts[0]
+    place = tmp_path / "memory" / f"{part.path}.gz"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(gzip.compress(data))
+    assert pull_file(source, part, copies) == place
+
+
+def test_the_address_of_a_file_is_encoded() -> None:
+    source = source_of(b"[]", BY_ID)
+    part = source.files[0].parts[0].model_copy(update={"path": "résultats/run #1?.json"})
+    assert source.address(part).endswith(f"/acme/memory/{'0' * 40}/r%C3%A9sultats/run%20%231%3F.json")
 
 
 def test_a_packed_file_is_checked_and_read_by_its_content(server: str, tmp_path: Path) -> None:

@@ -32,6 +32,20 @@ def call(call: Call) -> Call:
     return partial(call, "labels")
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("draw", "My sample", "acme/answers", "--guide", "guide.md"), "'My sample' cannot be the name of the sample"),
+        (("add", "answers", "first.csv", "--reader", "Jane Doe"), "'Jane Doe' cannot be the name of the reader"),
+    ],
+)
+def test_a_name_that_cannot_be_stored_is_refused_before_anything_is_read(
+    call: Call, words: tuple[str, ...], name: str
+) -> None:
+    code, _out, err = call(*words)
+    assert code == 2 and name in err and "lower-case letters, digits and dashes" in err
+
+
 @pytest.mark.results
 def test_the_stored_verdicts_are_given_again(answers: PublishedAnswers) -> None:
     for sample in stored_samples(RESULTS):

@@ -1,5 +1,7 @@
 """Both stores keep the same promises: a folder, and a bucket of a real server."""
 
+import errno
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -158,6 +160,39 @@ def test_what_a_writer_has_not_finished_is_not_listed(tmp_path: Path) -> None:
     store.create("runs/a", b"whole")
     (tmp_path / "runs" / f"{PART}b").write_bytes(b"half")
     assert [each.key for each in store.list("runs/")] == ["runs/a"]
+
+
+def test_objects_behind_a_link_are_listed(tmp_path: Path) -> None:
+    store = open_store(parse_place(str(tmp_path / "store")))
+    for key in ("runs/a/1", "runs/b/1"):
+        store.create(key, b"x")
+    (tmp_path / "store" / "runs" / "a").rename(tmp_path / "other disk")
+    (tmp_path / "store" / "runs" / "a").symlink_to(tmp_path / "other disk")
+    assert [each.key for each in store.list("runs/")] == ["runs/a/1", "runs/b/1"]
+
+
+@pytest.mark.parametrize("target", ["a disk that is not mounted", "."], ids=["missing", "loop"])
+def test_a_link_that_leads_to_no_object_is_named(tmp_path: Path, target: str) -> None:
+    store = open_store(parse_place(str(tmp_path)))
+    store.create("runs/a/1", b"x")
+    (tmp_path / "runs" / "b").symlink_to(target)
+    with pytest.raises(BadStore, match=r"runs/b.*: cannot be read"):
+        list(store.list("runs/"))
+
+
+def test_an_unreadable_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(parse_place(str(tmp_path)))
+    store.create("runs/a/1", b"x")
+    scandir = os.scandir
+
+    def refuses_a(folder: str) -> object:
+        if Path(folder).name == "a":
+            raise PermissionError(errno.EACCES, "Permission denied", folder)
+        return scandir(folder)
+
+    monkeypatch.setattr("os.scandir", refuses_a)
+    with pytest.raises(BadStore, match=r"runs/a: cannot be read \(Permission denied\)"):
+        list(store.list())
 
 
 def test_on_a_disk_without_links_the_faster_of_two_writers_stores(

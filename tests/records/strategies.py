@@ -1,6 +1,7 @@
 """Any record at all, made from what its fields say of themselves."""
 
 import types
+from datetime import UTC, date, datetime
 from enum import Enum
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, JsonValue
 from pydantic.fields import FieldInfo
 
+from memeval.records.base import Day, Moment
 from memeval.records.names import looks_like
 
 M = TypeVar("M", bound=BaseModel)
@@ -23,6 +25,11 @@ PLAIN: dict[Any, st.SearchStrategy[Any]] = {
 }
 DIGEST_PATTERN = r"^sha256:[0-9a-f]{64}$"
 DIGESTS = st.integers(0, 2**256 - 1).map(lambda number: f"sha256:{number:064x}")  # many times faster than the pattern
+CHECKED = {
+    get_args(Day)[-1]: st.dates(date(2000, 1, 1), date(2099, 12, 31)).map(date.isoformat),
+    get_args(Moment)[-1]: st.datetimes(datetime(1970, 1, 1), timezones=st.just(UTC)).map(datetime.isoformat),
+}
+"""Texts by the validator that checks them."""
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | FLOATS | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
@@ -73,13 +80,15 @@ def _scalar(annotation: Any, limits: tuple[Any, ...]) -> st.SearchStrategy[Any]:
         return st.floats(least, high, exclude_min=above is not None, allow_nan=False, allow_infinity=False)
     if annotation is int and low is not None:
         return st.integers(low, high)
+    validator = next((each for each in limits if isinstance(each, AfterValidator)), None)
+    if validator in CHECKED:
+        return CHECKED[validator]
     if annotation is str and _limit(limits, "pattern") == DIGEST_PATTERN:
         return DIGESTS
     if annotation is str and (pattern := _limit(limits, "pattern")):
         least, most = _limit(limits, "min_length") or 0, _limit(limits, "max_length") or 1000
         fitting = st.from_regex(pattern, fullmatch=True).filter(lambda text: least <= len(text) <= most)
-        is_shown_name = any(isinstance(each, AfterValidator) for each in limits)
-        return fitting.filter(lambda text: looks_like(text) is None) if is_shown_name else fitting
+        return fitting if validator is None else fitting.filter(lambda text: looks_like(text) is None)
     if annotation is str:
         return st.text(min_size=_limit(limits, "min_length") or 0, max_size=12)
     return PLAIN[annotation]

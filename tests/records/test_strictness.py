@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from memeval.records.base import Record, Stored
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, NewerSchema
+from memeval.records.finding import Notice
 from memeval.records.grade import Grade
 from memeval.records.journal import LogLine
 from memeval.records.ledger import LedgerEntry
@@ -145,6 +146,28 @@ def test_a_slug_is_safe_as_a_folder_and_in_an_address(slug: str) -> None:
     Submission(slug="a" * 64, name="A", version="1")
     with pytest.raises(ValidationError, match="slug"):
         Submission(slug=slug, name="A", version="1")
+
+
+@pytest.mark.parametrize("day", ["2026-02-30", "2026-13-01", "20260101", "2026-1-1", "today"])
+def test_a_day_is_a_date(day: str) -> None:
+    Notice(sent="2028-02-29")
+    with pytest.raises(ValidationError, match="sent"):
+        Notice(sent=day)
+
+
+@pytest.mark.parametrize("at", ["yesterday", "2026-11-01", "2026-11-01T10:00:00", "0001-01-01T00:00:00+10:00"])
+def test_the_time_of_a_ledger_line_has_an_offset(at: str) -> None:
+    line: dict[str, Any] = {
+        "schema_version": 2,
+        "event": "started",
+        "by": "Ada",
+        "reason": "it starts",
+        "previous": None,
+    }
+    LedgerEntry.parse(json.dumps({**line, "at": "2026-11-01T10:00:00Z"}), "untouched")
+    assert (
+        refusal(LedgerEntry, json.dumps({**line, "at": at})) == f"'at': '{at}' is not a time with an offset from UTC."
+    )
 
 
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity", "1e999"])

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from memeval.archive.rows import indented, reading, write_files
 from memeval.archive.runs import HISTORY, RunFolder, history_runs
-from memeval.records.base import Digest
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.history import MeasuredVersion, VersionHistory, VersionRun
 from memeval.storage import listed
@@ -66,7 +65,7 @@ def measured_runs(
 
 def history_faults(results: Path) -> Iterator[BadInput]:
     """Yield the errors of the histories of a results folder: a run that is missing, changed or not listed."""
-    listed_ids: dict[str, Digest | None] = {}
+    listed_ids: set[str] = set()
     for path in history_files(results):
         try:
             history = read_history(path)
@@ -76,7 +75,7 @@ def history_faults(results: Path) -> Iterator[BadInput]:
         for version, each, folder in measured_runs(results, history):
             if each.run_id is None:
                 continue
-            listed_ids[each.run_id] = version.lock
+            listed_ids.add(each.run_id)
             if folder is None:
                 yield BadInput(
                     f"names run {each.run_id} of {history.package} {version.version}, which is missing.",

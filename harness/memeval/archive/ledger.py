@@ -8,6 +8,7 @@ ledger with one digest.
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 import json
 import os
@@ -60,7 +61,7 @@ class _History:
         self._ends: dict[Digest, None] = {}
         self._before: dict[Digest, tuple[list[bytes], int]] = {}
         """All that a line follows and the line itself, as the start of a list that lines share."""
-        self.states: dict[Digest, tuple[list[bytes], int]] = {}
+        self._states: dict[Digest, tuple[list[bytes], int]] = {}
         """The same by digest of the bytes, as each clone had them."""
         self._hashes: dict[Digest, Any] = {}
         for line, entry in lines:
@@ -91,17 +92,24 @@ class _History:
         follows = _follows(entry)
         lines, count, so_far = self._joined(follows)
         if len(follows) > 1:
-            self.states["sha256:" + so_far.hexdigest()] = lines, count
+            self._states["sha256:" + so_far.hexdigest()] = lines, count
         if len(lines) > count:  # a line of another clone stands there
             lines = lines[:count]
         lines.append(line)
         so_far.update(line + b"\n")
         digest = digest_bytes(line)
         self._before[digest], self._hashes[digest] = (lines, count + 1), so_far
-        self.states["sha256:" + so_far.hexdigest()] = lines, count + 1
+        self._states["sha256:" + so_far.hexdigest()] = lines, count + 1
         for each in follows:
             self._ends.pop(each, None)
         self._ends[digest] = None
+
+    def states(self) -> dict[Digest, tuple[list[bytes], int]]:
+        """Return the lines and their number, by digest of the bytes, after each line and after a merge."""
+        if len(self._ends) < 2:
+            return self._states
+        lines, count, so_far = self._joined(self.ends)
+        return {**self._states, "sha256:" + so_far.hexdigest(): (lines, count)}
 
     def lines(self) -> list[bytes]:
         lines, count, _so_far = self._joined(self.ends)
@@ -172,8 +180,8 @@ class Ledger:
         return digest_bytes(b"".join(line + b"\n" for line in lines)) if lines else None
 
     def states(self) -> frozenset[Digest]:
-        """Return the value of :meth:`digest` after each line, as the clone had it that wrote the line."""
-        return frozenset(_History(self._parsed(self._content()).items()).states)
+        """Return each value that :meth:`digest` had: after each line, as the clone had it that wrote it, and now."""
+        return frozenset(_History(self._parsed(self._content()).items()).states())
 
     def incomplete(self) -> str | None:
         """Return a warning about an incomplete last line; ``None`` if the last line is complete.
@@ -206,7 +214,7 @@ class Ledger:
 
         ``folder``: the run it happened to; ``None`` for ``released`` and ``started``. ``details``: fields of some
         events; see :class:`Details`. Raises BadInput: the ledger is damaged or cannot be written, no reason was given,
-        the fields do not fit the event, or the key cannot sign.
+        the fields do not fit the event, or the key cannot sign: a signed entry is never earlier than those before it.
         """
         if not reason.strip():
             raise BadInput("a ledger entry needs a reason.", remedy="Add --reason TEXT.")
@@ -217,13 +225,15 @@ class Ledger:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with locked(self.path.parent):
                 content = self._content()
-                history = _History(self._parsed(content).items())
+                entries = self._parsed(content)
+                history = _History(entries.items())
                 if content.lines and event is LedgerEvent.STARTED:
                     raise BadInput("the ledger has lines already, so it cannot start here.", where=self.path)
                 ends = history.ends
                 follows = {"previous": ends[-1] if ends else None, "joins": tuple(ends[:-1])}
                 entry = draft.model_copy(update={"at": _now(), **follows})
                 if self.key is not None:
+                    self._refuse_early(entry, entries.values())
                     signature = sign(signed_bytes(entry.data()), self.key, LEDGER_NAMESPACE)
                     entry = entry.model_copy(update={"signature": signature})
                 with self.path.open("ab") as stream:
@@ -232,6 +242,16 @@ class Ledger:
                     stream.flush()
                     os.fsync(stream.fileno())
         return entry
+
+    def _refuse_early(self, entry: LedgerEntry, earlier: Iterable[LedgerEntry]) -> None:
+        latest = max((each.at for each in earlier), default="")
+        if entry.at < latest:
+            raise BadInput(
+                f"this machine's clock ({entry.at}) is behind the time of an earlier line ({latest}), so a signature "
+                "would not be valid.",
+                where=self.path,
+                remedy="Set the clock, and run the same command again.",
+            )
 
     def signatures(self, signers: Signers) -> list[SignatureResult]:
         """Return the state of each entry's signature.
@@ -289,7 +309,7 @@ class Ledger:
         earlier = Ledger(self.path.parent)
         earlier._until = []
         if digest is not None:
-            states = _History(self._parsed(self._content()).items()).states
+            states = _History(self._parsed(self._content()).items()).states()
             if digest not in states:
                 raise BadInput(
                     "lines were changed or removed.", where=self.path, remedy="Restore the ledger from version control."
@@ -320,6 +340,14 @@ class Ledger:
             history.add(line, entry)
             entries[line] = entry
         return entries
+
+
+def author_of(by: str | None) -> str:
+    """Return the author of new entries: ``by``, else the login name. Raises BadInput: there is no login name."""
+    try:
+        return by or getpass.getuser()
+    except (KeyError, OSError):  # such as in a container whose user has no name
+        raise BadInput("this user has no login name.", remedy="Name the author with --by.") from None
 
 
 def _event(entry: LedgerEntry) -> tuple[str | None, ...]:

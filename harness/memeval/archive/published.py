@@ -103,7 +103,7 @@ def _read(base: str, path: str, largest: int) -> bytes:
             _check_server(base, url)
             with urllib.request.build_opener(_OneServer).open(url, timeout=TIMEOUT_SECONDS) as reply:
                 data = reply.read(largest + 1)
-    except (OSError, HTTPException) as error:
+    except (OSError, HTTPException, ValueError) as error:  # urllib raises ValueError for text that is no address
         raise BadInput(f"cannot be read ({error}).", where=base + path, remedy="Check the address.") from None
     if len(data) > largest:
         raise BadInput(f"has more than {largest:,} bytes.", where=base + path)

@@ -48,6 +48,17 @@ HISTORY = "history"
 class RunFolder:
     path: Path
 
+    @property
+    def name(self) -> str:
+        """The last three parts of its path: benchmark, system and run id."""
+        return "/".join(self.path.absolute().parts[-3:])
+
+    @property
+    def results(self) -> Path | None:
+        """The results folder that its place gives; ``None`` if there are too few folders above it."""
+        above = self.path.absolute().parents
+        return above[2] if len(above) > 2 else None
+
     @cached_property
     def head_bytes(self) -> bytes:
         path = self.path / "run.json"

@@ -1,12 +1,12 @@
 """Copies of published files on this machine, downloaded and checked against their digests."""
 
 import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from http.client import HTTPException
 from pathlib import Path
 
 from memeval.benchmarks.data import data_folder, unpacked
+from memeval.download import opener
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.source import FilePart, PublishedSource
@@ -40,11 +40,18 @@ class Copies:
         return self.folder / source.repository.replace("/", "__") / part.path
 
     def read(self, source: PublishedSource, part: FilePart) -> bytes:
-        """Return the bytes of a file, uncompressed.
+        """Return the bytes of a file, uncompressed. Raises ``BadInput`` like :meth:`find`."""
+        return self._found(source, part)[1]
+
+    def find(self, source: PublishedSource, part: FilePart) -> Path:
+        """Return where a file is.
 
         Raises ``BadInput`` if there is no copy, it is too large, cannot be read, or has another digest; or the source
         states no digest.
         """
+        return self._found(source, part)[0]
+
+    def _found(self, source: PublishedSource, part: FilePart) -> tuple[Path, bytes]:
         paths = [path for path in self._places(source, part) if path.is_file()]
         if not paths:
             raise BadInput(
@@ -58,7 +65,7 @@ class Copies:
             found = digest_bytes(data)
             _refuse_unstated(part, found, path)
             if found == part.digest:
-                return data
+                return path, data
             others.append((path, found))
         path, found = others[0]
         raise BadInput(
@@ -81,18 +88,21 @@ TIMEOUT_SECONDS = 60.0
 
 
 def pull_file(source: PublishedSource, part: FilePart, copies: Copies, address: str | None = None) -> Path:
-    """Download a file, unless it is here.
+    """Download a file, unless it is here, and return where it is. A stale or damaged download is replaced.
 
     ``address``: another address than GitHub's. Raises ``BadInput`` if it is not there, the connection failed, it is too
     large, or it has another digest. Nothing is stored.
     """
     target = copies.target(source, part)
     if copies.has(source, part):
-        copies.read(source, part)
-        return target
+        try:
+            return copies.find(source, part)
+        except BadInput:
+            if not target.is_file():
+                raise
     url = address or source.address(part)
     try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as reply:  # noqa: S310 - always https, or a test's server
+        with opener().open(url, timeout=TIMEOUT_SECONDS) as reply:
             data = reply.read(LARGEST + 1)
     except urllib.error.HTTPError as error:
         problem = "the file was moved or deleted" if error.code == 404 else f"the server answered {error.code}"

@@ -2,10 +2,12 @@
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from memeval.claims.embargo import NOTHING_WAITS, Embargo, same_files
 from memeval.claims.figures import majority
@@ -57,16 +59,18 @@ def judge_trials(files: Iterable[Judged]) -> JudgeTrials:
     """Return what the verdicts in regraded files say about judges.
 
     Files with several named judges are panels. In the other files with three or more verdicts on each row, one judge
-    was asked several times.
+    was asked several times. Verdicts that share no row are left out.
     """
     repeated, panels, overlap = [], [], []
     for file, rows, is_test in files:
         judges = sorted(file.figures.judges)
         known = [name for name in judges if name in file.judges]
-        if len({file.judges[name] for name in known}) > 1:
-            panels.append(_panel(file, rows, known))
-        elif len(judges) > 2:
-            repeated.append(_repeated(file, rows, judges, is_test))
+        is_panel = len({file.judges[name] for name in known}) > 1
+        verdicts = _complete(rows, known if is_panel else judges)
+        if verdicts and is_panel:
+            panels.append(_panel(file, known, verdicts))
+        elif verdicts and len(judges) > 2:
+            repeated.append(_repeated(file, judges, verdicts, is_test))
         if judges and not is_test and any(F1 in row.metrics for row in rows):
             overlap.append(_overlap(file, rows, judges))
     return JudgeTrials(repeated=tuple(repeated), panels=tuple(panels), overlap=tuple(overlap))
@@ -87,9 +91,8 @@ def _split(verdicts: Iterable[Sequence[bool]]) -> int:
 
 
 def _repeated(
-    file: RegradedFile, rows: Sequence[RegradedRow], judges: Sequence[str], is_test: bool
+    file: RegradedFile, judges: Sequence[str], verdicts: Sequence[Sequence[bool]], is_test: bool
 ) -> RepeatedVerdicts:
-    verdicts = _complete(rows, judges)
     return RepeatedVerdicts(
         name=file.label,
         judge=file.judges.get(judges[0]),
@@ -100,9 +103,12 @@ def _repeated(
     )
 
 
-def _panel(file: RegradedFile, rows: Sequence[RegradedRow], judges: Sequence[str]) -> JudgePanel:
-    verdicts = _complete(rows, judges)
-    columns = {file.judges[judge]: column for judge, column in zip(judges, zip(*verdicts, strict=True), strict=True)}
+def _panel(file: RegradedFile, judges: Sequence[str], verdicts: Sequence[Sequence[bool]]) -> JudgePanel:
+    models = [file.judges[judge] for judge in judges]
+    names = [
+        model if models.count(model) == 1 else f"{model} ({judge})" for model, judge in zip(models, judges, strict=True)
+    ]
+    columns = dict(zip(names, zip(*verdicts, strict=True), strict=True))
     return JudgePanel(
         name=file.label,
         judges={judge: _rate(column) for judge, column in columns.items()},
@@ -168,14 +174,15 @@ def read_findings(results: Path, hidden: Embargo = NOTHING_WAITS) -> FindingsRep
     same = same_files(stored.values())
 
     @cache
-    def questions(name: str) -> tuple[int, int]:
-        """Return the number of different questions in a file, and that of its benchmark or tier."""
+    def row_numbers(name: str) -> _RowNumbers:
         file = stored[name]
-        answered = len({row.item_id for row in stored_rows(results, file)})
-        return answered, file.planned or answered + len(file.counts.missing)
+        rows = stored_rows(results, file)
+        answered = len({row.item_id for row in rows})
+        of = file.planned or answered + len(file.counts.missing)
+        return _RowNumbers(answered, of, Counter(score for row in rows for score in row.scores))
 
     findings = tuple(
-        _finding(claim, stored, questions, same, folder / CLAIMS)
+        _finding(claim, stored, row_numbers, same, folder / CLAIMS)
         for claim in claims.claim
         if claim.id not in hidden.claims
     )
@@ -203,14 +210,23 @@ def read_claims(folder: Path) -> ClaimsFile:
     return claims
 
 
+class _RowNumbers(NamedTuple):
+    questions: int
+    """Different questions in the rows of a file."""
+    of: int
+    """Questions of its benchmark or tier."""
+    scores: Mapping[str, int]
+    """Rows that have a score, by its name."""
+
+
 def _finding(
     claim: PublishedClaim,
     stored: Mapping[str, RegradedFile],
-    questions: Callable[[str], tuple[int, int]],
+    row_numbers: Callable[[str], _RowNumbers],
     same: Mapping[str, tuple[str, ...]],
     where: Path,
 ) -> RecountedClaim:
-    found = None if claim.recount is None else recount(claim.id, claim.recount, stored, where)
+    found = None if claim.recount is None else recount(claim.id, claim.recount, stored, row_numbers, where)
     names = claim.recount.files if claim.recount else ()
     files = [stored[name] for name in names]
     scales = {file.scale for file in files if file.scale is not None}
@@ -220,12 +236,8 @@ def _finding(
             where=where,
             remedy="Name one scale, and files on it.",
         )
-    counts = [questions(name) for name in names]
-    if found is not None:
-        with_questions = zip(found.files, counts, strict=True)
-        counted = tuple(each.model_copy(update={"questions": n, "of": of}) for each, (n, of) in with_questions)
-        found = found.model_copy(update={"files": counted})
-    repeated = any(file.counts.matched > number for file, (number, _of) in zip(files, counts, strict=True))
+    numbers = [row_numbers(name) for name in names]
+    repeated = any(file.counts.matched > each.questions for file, each in zip(files, numbers, strict=True))
     verdict = claim_verdict(claim, found)
     implied = IMPLIED.get(claim.recount.value) if claim.recount else None
     scale = claim.scale or next(iter(scales), implied)
@@ -234,8 +246,8 @@ def _finding(
         recount=found,
         verdict=verdict,
         scale=claim.metric if scale is None else SCALES[scale],
-        questions=max((number for number, _of in counts), default=claim.questions),
-        of=max((of for _number, of in counts), default=claim.of),
+        questions=max((each.questions for each in numbers), default=claim.questions),
+        of=max((each.of for each in numbers), default=claim.of),
         other_rows=max((file.counts.rows - file.counts.matched for file in files), default=0),
         judges=_judges(claim, files, scale),
         rule=_rule(claim.recount, files, repeated) if claim.recount else "",
@@ -282,7 +294,13 @@ def _evidence(verdict: ClaimVerdict, files: Sequence[RegradedFile]) -> Evidence:
     return Evidence.GRADED if graded else Evidence.COUNTED
 
 
-def recount(name: str, recipe: Recipe, stored: Mapping[str, RegradedFile], where: object) -> Recount:
+def recount(
+    name: str,
+    recipe: Recipe,
+    stored: Mapping[str, RegradedFile],
+    row_numbers: Callable[[str], _RowNumbers],
+    where: object,
+) -> Recount:
     """Count a value from regraded files. Raises ``BadInput`` if a file is not stored, or has no such value."""
     counts = []
     for file in recipe.files:
@@ -292,7 +310,7 @@ def recount(name: str, recipe: Recipe, stored: Mapping[str, RegradedFile], where
                 where=where,
                 remedy="Correct the name, or import the file: memeval sources import.",
             )
-        found = _count(recipe, stored[file])
+        found = _count(recipe, stored[file], row_numbers(file))
         if found is None:
             raise BadInput(
                 f"'{file}' has no value '{recipe.value}' for the claim '{name}'.",
@@ -307,7 +325,7 @@ def recount(name: str, recipe: Recipe, stored: Mapping[str, RegradedFile], where
     )
 
 
-def _count(recipe: Recipe, file: RegradedFile) -> FileCount | None:
+def _count(recipe: Recipe, file: RegradedFile, numbers: _RowNumbers) -> FileCount | None:
     """Return the value of one file, over all its rows; ``None`` if it has none."""
     figures, counts = file.figures, file.counts
     names = (recipe.judge,) if recipe.value is CountedValue.JUDGE else tuple(figures.judges)
@@ -317,7 +335,7 @@ def _count(recipe: Recipe, file: RegradedFile) -> FileCount | None:
     elif recipe.value is CountedValue.SCORE:
         value = figures.scores_of_all.get(recipe.score, figures.scores.get(recipe.score))
         more = counts.unmatched_scores.get(recipe.score)
-        counted = counts.matched + (more.rows if more else 0)
+        counted = numbers.scores.get(recipe.score, 0) + (more.rows if more else 0)
     elif not names or not figures.judges.keys() >= set(names):
         return None
     else:
@@ -330,6 +348,8 @@ def _count(recipe: Recipe, file: RegradedFile) -> FileCount | None:
         name=file_name(file),
         value=value,
         rows=counts.rows,
+        questions=numbers.questions,
+        of=numbers.of,
         counted=counted,
         signs=sum(sign.flagged for sign in file.signs),
     )

@@ -42,7 +42,10 @@ def read_product_findings(results: Path) -> tuple[KnownFinding, ...]:
         program = folder / PROGRAMS / finding.program
         if not program.is_file():
             raise BadInput("does not exist.", where=program, remedy=f"Add it, or correct 'program' in {FILE}.")
-        text = program.read_text("utf-8")
+        try:
+            text = program.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise BadInput("is no readable UTF-8 text.", where=program, remedy="Save the file as UTF-8.") from None
         if len(text.splitlines()) > MOST_LINES:
             raise BadInput(f"has more than {MOST_LINES} lines.", where=program, remedy="Shorten it.")
         known[finding.id] = KnownFinding(finding, text)

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from memeval.archive.rows import pack, read_rows
+from memeval.archive.rows import inner_digest, pack, read_rows
 from memeval.claims.copies import Copies
 from memeval.claims.figures import figures_of
 from memeval.claims.regrading import Sessions, regrade
 from memeval.claims.summaries import Regraded
 from memeval.evaluation.verify.findings import Check, Finding
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.regraded import RegradedFile, RegradedRow
 from memeval.records.source import PublishedSource, SourceFile, with_defaults
 from memeval.storage import listed, writable, write_whole
@@ -23,6 +23,8 @@ IMPORTED = "imported"
 """The folder of regraded files inside the results."""
 
 LARGEST_SOURCE = 256_000
+
+REMEDY = "Restore the file, or import the source again: memeval sources import."
 
 
 def read_sources(folder: Path = SOURCES, names: Sequence[str] = ()) -> list[PublishedSource]:
@@ -56,12 +58,12 @@ def summary_path(results: Path, source: str, file: str) -> Path:
 
 
 def write_regraded(results: Path, regraded: Regraded) -> Path:
-    """Store a regraded file; an equal one stays as it is.
+    """Store a regraded file; an equal one stays as it is, and a damaged one is replaced.
 
     Returns the path of its summary. Raises ``BadInput`` if the folder cannot be written.
     """
     path = summary_path(results, regraded.summary.source, regraded.summary.file)
-    if path.is_file() and stored_equals(path, regraded):
+    if is_stored(results, regraded):
         return path
     packed, _digest = pack(regraded.rows)
     text = json.dumps(regraded.summary.data(), sort_keys=True, ensure_ascii=False, indent=1)
@@ -70,6 +72,24 @@ def write_regraded(results: Path, regraded: Regraded) -> Path:
         write_whole(path.with_suffix(".jsonl.gz"), packed)
         write_whole(path, f"{text}\n".encode())
     return path
+
+
+def is_stored(results: Path, regraded: Regraded) -> bool:
+    """Return whether a regraded file is stored, its rows included, except for its day.
+
+    Raises ``NewerSchema`` if a later memeval wrote the summary.
+    """
+    path = summary_path(results, regraded.summary.source, regraded.summary.file)
+    try:
+        return (
+            path.is_file()
+            and stored_equals(path, regraded)
+            and inner_digest(path.with_suffix(".jsonl.gz")).digest == regraded.summary.rows_digest
+        )
+    except NewerSchema:
+        raise
+    except BadInput:
+        return False
 
 
 def stored_equals(path: Path, regraded: Regraded) -> bool:
@@ -94,7 +114,12 @@ def regraded_at(path: Path) -> RegradedFile:
 def stored_rows(results: Path, summary: RegradedFile) -> list[RegradedRow]:
     """Return the rows of a regraded file. Raises ``BadInput`` if they are missing or invalid."""
     path = summary_path(results, summary.source, summary.file).with_suffix(".jsonl.gz")
-    return list(read_rows(path, RegradedRow))
+    try:
+        return list(read_rows(path, RegradedRow))
+    except NewerSchema:
+        raise
+    except BadInput as error:
+        raise BadInput(error.problem, where=error.where, remedy=REMEDY) from None
 
 
 def check_regraded(results: Path, summary: RegradedFile) -> list[str]:
@@ -116,9 +141,6 @@ def check_regraded(results: Path, summary: RegradedFile) -> list[str]:
     if len(rows) != summary.counts.matched:
         problems.append(f"there are {len(rows)} rows, and the summary counts {summary.counts.matched}.")
     return problems
-
-
-REMEDY = "Restore the file, or import the source again: memeval sources import."
 
 
 MAINTAINERS_WORD = "the published file, or the benchmark's data, is not here: its rows are the word of the maintainer"

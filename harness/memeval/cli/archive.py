@@ -59,7 +59,7 @@ def push(
 
     Example: memeval archive push --all --to s3://my-bucket/runs
     """
-    from memeval.archive.remote.automatic import name_of, open_archive, push_and_index, queued_runs
+    from memeval.archive.remote.automatic import open_archive, push_and_index, queued_runs
     from memeval.archive.remote.pushing import PushState, push_releases
 
     if not (runs or every or queued):
@@ -75,7 +75,7 @@ def push(
     for outcome in push_and_index(folders, store, results):
         states.append(outcome.state)
         sent += outcome.sent_bytes
-        name = name_of(outcome.folder)
+        name = outcome.folder.name
         if outcome.error is None:
             done.append(outcome.folder)
         problems += _print_problem(outcome.error)
@@ -106,7 +106,6 @@ def _folders(runs: Sequence[str] | None, every: bool, results: Path) -> list[Run
 
 
 def _thin(folders: Sequence[RunFolder], store: ObjectStore, over: float, as_json: bool) -> int:
-    from memeval.archive.remote.automatic import name_of
     from memeval.archive.remote.pruning import local_bytes, thin
 
     problems = 0
@@ -120,7 +119,7 @@ def _thin(folders: Sequence[RunFolder], store: ObjectStore, over: float, as_json
             problems += _print_problem(error)
             continue
         if not as_json:
-            print(f"rows only in the archive: {name_of(folder)}  {megabytes(size)}")
+            print(f"rows only in the archive: {folder.name}  {megabytes(size)}")
     return problems
 
 

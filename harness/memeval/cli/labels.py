@@ -62,6 +62,7 @@ def draw(
     from memeval.records.base import digest_bytes
     from memeval.records.label import LabelSample
 
+    _refuse_unusable(name, "the sample")
     stored = {file_name(file): file for file in stored_regraded(results)}
     if unknown := [each for each in files if each not in stored]:
         raise BadInput(f"there is no regraded file '{unknown[0]}'.", where=results, remedy="See memeval sources list.")
@@ -146,6 +147,7 @@ def add(
     from memeval.labels.store import sample_rows, stored_samples, write_reading
     from memeval.records.label import ReaderKind, Reading
 
+    _refuse_unusable(reader, "the reader")
     stored = stored_samples(results)
     (sample,) = _chosen(stored, [name], results)
     others = frozenset(row.label_id for other in stored if other.name != name for row in sample_rows(results, other))
@@ -282,6 +284,16 @@ def _print_versions(versions: RulesComparison) -> None:
         for grader, p in tests.items():
             if p is not None:
                 print(f"not tuned on, {grader}: equal false {kind} on all systems, p = {p:.2g}")
+
+
+def _refuse_unusable(name: str, of: str) -> None:
+    from memeval.records.base import SLUG, SLUG_LENGTH
+
+    if not SLUG.fullmatch(name) or len(name) > SLUG_LENGTH:
+        raise BadInput(
+            f"'{name}' cannot be the name of {of}.",
+            remedy=f"Use at most {SLUG_LENGTH} lower-case letters, digits and dashes.",
+        )
 
 
 def _chosen(stored: Sequence[LabelSample], names: Sequence[str], results: Path) -> list[LabelSample]:

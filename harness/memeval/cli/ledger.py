@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,7 +47,9 @@ class Entry:
 
     @property
     def author(self) -> str:
-        return self.by or getpass.getuser()
+        from memeval.archive.ledger import author_of
+
+        return author_of(self.by)
 
     def append(
         self,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import getpass
 import sys
 import time
 from collections import Counter, defaultdict
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memeval.archive.ledger import Ledger
+from memeval.archive.ledger import Ledger, author_of
 from memeval.archive.runs import RunFolder
 from memeval.cli.shared import DEFAULT_RESULTS, Results, counted, print_table, resume_hint
 from memeval.records.errors import BadInput, CheckFailed, ExitCode, MemevalError
@@ -250,7 +249,7 @@ def results(
         print("\n".join([*map(str, runs), *(f"matrix {path.stem}" for path in matrices)]))
         return
     began, before = time.monotonic(), {head.parent for head in results.glob("*/*/*/run.json")}
-    recording = Recording(results, by or getpass.getuser(), accept, Sessions())
+    recording = Recording(results, author_of(by), accept, Sessions())
     try:
         with Bar() as progress:
             outcomes = make(runs, recording, progress)

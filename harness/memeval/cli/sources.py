@@ -100,7 +100,7 @@ def import_(
     """
     from memeval.claims.copies import Copies
     from memeval.claims.regrading import Sessions, regrade
-    from memeval.claims.store import read_sources, stored_equals, summary_path, write_regraded
+    from memeval.claims.store import is_stored, read_sources, summary_path, write_regraded
 
     copies, sessions = Copies(from_), Sessions(datas_of(data))
     done: list[RegradedFile] = []
@@ -111,11 +111,11 @@ def import_(
                 continue
             try:
                 regraded = regrade(source, entry, copies, sessions)
-                path = summary_path(results, source.name, entry.name)
                 if not check:
                     write_regraded(results, regraded)
-                elif not path.is_file() or not stored_equals(path, regraded):
-                    raise CheckFailed(f"{path}: the stored summary differs.")
+                elif not is_stored(results, regraded):
+                    path = summary_path(results, source.name, entry.name)
+                    raise CheckFailed(f"{path}: the stored summary or its rows differ.")
             except MemevalError as error:
                 problems += 1
                 print(f"memeval: {source.name}/{entry.name}: {error}", file=sys.stderr)

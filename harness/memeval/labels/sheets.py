@@ -39,6 +39,17 @@ class PublishedAnswers:
     def texts(self, name: str) -> dict[Slot, str]:
         return {slot: row.answer for slot, row in self.of(name).items() if row.answer is not None}
 
+    def drawn(self, row: SampleRow) -> str:
+        """Return the answer of a drawn row. Raises BadInput: it is missing, or is not the one that was drawn."""
+        text = self.texts(row.file).get((row.item_id, row.trial))
+        if text is None or digest_bytes(text.encode()) != row.answer_digest:
+            raise BadInput(
+                f"the answer of '{row.label_id}' is not the one that was drawn.",
+                where=row.file,
+                remedy="Fetch the published file again: memeval sources pull.",
+            )
+        return text
+
 
 def reading_sheet(rows: Sequence[SampleRow], answers: PublishedAnswers, benchmark: str) -> Iterator[dict[str, Any]]:
     """Yield what a reader sees: id, question, expected answer, answer, and the turns that prove the expected answer.
@@ -49,13 +60,7 @@ def reading_sheet(rows: Sequence[SampleRow], answers: PublishedAnswers, benchmar
     session = answers.sessions.session(benchmark, None, None)
     keys = {key.item_id: key for key in session.dataset.answer_keys()}
     for row in rows:
-        text = answers.texts(row.file).get((row.item_id, row.trial))
-        if text is None or digest_bytes(text.encode()) != row.answer_digest:
-            raise BadInput(
-                f"the answer of '{row.label_id}' is not the one that was drawn.",
-                where=row.file,
-                remedy="Fetch the published file again: memeval sources pull.",
-            )
+        text = answers.drawn(row)
         key = keys[row.item_id]
         scenario = session.scenarios[key.scenario_id]
         question = question_of(key, scenario)
@@ -97,13 +102,7 @@ def verdicts_of(
     files = sorted({*sample.files, *others})
     verdicts = {name: _verdicts(rules, session, keys, answers, name) for name in files}
     for row in rows:
-        text = answers.texts(row.file).get((row.item_id, row.trial), "")
-        if digest_bytes(text.encode()) != row.answer_digest:
-            raise BadInput(
-                f"the answer of '{row.label_id}' is not the one that was drawn.",
-                where=row.file,
-                remedy="Fetch the published file again: memeval sources pull.",
-            )
+        answers.drawn(row)
     return RulesVerdicts(
         sample=sample.name,
         rows_digest=sample.rows_digest,

@@ -14,7 +14,9 @@ from memeval.systems.known import known
 def has_source(folder: RunFolder) -> bool:
     """Return whether the files of a run's system are stored with the runs, or shipped with memeval."""
     digest = folder.run.system.submission_digest
-    return bool(known().submissions_with(digest)) or bool(stored_sources(folder.path.absolute().parents[2], digest))
+    if known().submissions_with(digest):
+        return True
+    return folder.results is not None and bool(stored_sources(folder.results, digest))
 
 
 def has_answers_run(folder: RunFolder) -> bool:

@@ -19,7 +19,7 @@ PART = ".part-"
 
 
 class FolderStore:
-    """Objects as files. Links are not followed out of the folder.
+    """Objects as files. A link counts as what it leads to, so a part of the folder can be on another disk.
 
     ``root``: the folder; it is created with the first object.
     """
@@ -65,7 +65,7 @@ class FolderStore:
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             raise KeyError(key) from None
         except OSError as error:
-            raise BadStore(f"cannot be read ({error.strerror}).", where=self._path(key)) from None
+            raise _unreadable(self._path(key), error) from None
 
     def download(self, key: str, path: Path) -> None:
         try:
@@ -73,7 +73,7 @@ class FolderStore:
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             raise KeyError(key) from None
         except OSError as error:
-            raise BadStore(f"cannot be read ({error.strerror}).", where=self._path(key)) from None
+            raise _unreadable(self._path(key), error) from None
         with source, whole_or_none(path) as stream:
             shutil.copyfileobj(source, stream)
 
@@ -82,16 +82,21 @@ class FolderStore:
         return None if tag is None else _info(key, self._path(key), tag)
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
-        """Yield the objects whose keys begin with a prefix, sorted by key, without entity tags."""
+        """Yield the objects whose keys begin with a prefix, sorted by key, without entity tags.
+
+        Raises BadStore: a folder or a file cannot be read, or a link leads nowhere. So no object is left out.
+        """
         found = []
         top = self.root / prefix.rpartition("/")[0]
-        for folder, _folders, files in os.walk(top):
+        for folder, _folders, files in os.walk(top, onerror=self._refuse_unless_gone, followlinks=True):
             for name in files:
                 path = Path(folder, name)
                 key = path.relative_to(self.root).as_posix()
                 if key.startswith(prefix) and not name.startswith(PART):
-                    with suppress(FileNotFoundError):
+                    try:
                         found.append(_info(key, path, None))
+                    except OSError as error:
+                        self._refuse_unless_gone(error)
         yield from sorted(found, key=lambda each: each.key)
 
     def delete(self, key: str) -> None:
@@ -100,6 +105,12 @@ class FolderStore:
             path.unlink(missing_ok=True)
         except OSError as error:
             raise _unwritable(path, error) from None
+
+    def _refuse_unless_gone(self, error: OSError) -> None:
+        """Return for a path that another process deleted meanwhile, or that never existed."""
+        path = Path(error.filename or self.root)
+        if path.is_symlink() or not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+            raise _unreadable(path, error) from None
 
     def _path(self, key: str) -> Path:
         parts = PurePosixPath(key).parts
@@ -139,6 +150,10 @@ class FolderStore:
 def _info(key: str, path: Path, tag: str | None) -> ObjectInfo:
     state = path.stat()
     return ObjectInfo(key, state.st_size, tag, datetime.fromtimestamp(state.st_mtime, UTC))
+
+
+def _unreadable(path: Path, error: OSError) -> BadStore:
+    return BadStore(f"cannot be read ({error.strerror or error}).", where=path)
 
 
 def _unwritable(path: Path, error: OSError) -> BadStore:

@@ -5,14 +5,11 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from memeval.records.base import Record, Share, ShownName, Slug, Stored
+from memeval.records.base import Day, Record, Share, ShownName, Slug, Stored
 from memeval.records.source import Scale
 
 DecimalText = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,3}(\.[0-9]{1,8})?$")]
 """A number as it was printed: its digits decide how exactly it can be compared."""
-
-Day = Annotated[str, StringConstraints(pattern=r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]$")]
-"""A day in UTC, such as ``2026-11-23``."""
 
 
 class ClaimVerdict(StrEnum):
@@ -258,7 +255,7 @@ class JudgePanel(Record):
 
     name: str
     judges: dict[str, PassRate]
-    """By judge."""
+    """By judge; with the name of the verdicts if one judge gave several."""
     pairs: tuple[JudgePair, ...]
     """Every pair of judges."""
     split: int

@@ -2,8 +2,7 @@
 
 from enum import StrEnum
 
-from memeval.records.base import Digest, Record, Share, Slug, Stored
-from memeval.records.finding import Day
+from memeval.records.base import Day, Digest, Record, Share, Slug, Stored
 
 
 class AnswerLabel(StrEnum):

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from memeval.records.base import Digest, Record, Stored
+from memeval.records.base import Digest, Moment, Record, Stored
 from memeval.records.choices import LedgerEvent as LedgerEvent
 from memeval.records.choices import Runner as Runner
 
@@ -36,7 +36,7 @@ class LedgerEntry(Stored):
     """The run; ``None`` for ``released`` and ``started``."""
     run_digest: Digest | None = None
     """Digest of its ``run.json`` at that time: a run edited afterwards no longer matches."""
-    at: str
+    at: Moment
     by: str
     """Author of the entry."""
     reason: str = Field(min_length=1)

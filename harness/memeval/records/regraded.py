@@ -1,10 +1,6 @@
 """Answers made elsewhere, graded again: one row per answer, and a summary of the file."""
 
-from typing import Annotated
-
-from pydantic import Field
-
-from memeval.records.base import Digest, Record, Share, Slug, Stored
+from memeval.records.base import Day, Digest, Record, Share, Slug, Stored
 from memeval.records.scores import Interval
 from memeval.records.source import Scale
 
@@ -227,7 +223,7 @@ class RegradedFile(Stored):
     with_text: bool
     """Whether the rows contain the answers."""
     rows_digest: Digest
-    regraded_at: Annotated[str, Field(pattern=r"^20\d\d-\d\d-\d\d$")]
+    regraded_at: Day
     """The day of the import."""
 
     VOLATILE = frozenset({"regraded_at"})

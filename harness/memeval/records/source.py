@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from pydantic import Field, StringConstraints
 
@@ -167,7 +168,7 @@ class PublishedSource(Stored):
 
     def address(self, part: FilePart) -> str:
         """Return the address that serves the file at the commit."""
-        return f"https://raw.githubusercontent.com/{self.repository}/{self.commit or 'HEAD'}/{part.path}"
+        return f"https://raw.githubusercontent.com/{self.repository}/{self.commit or 'HEAD'}/{quote(part.path)}"
 
 
 def with_defaults(data: Mapping[str, Any]) -> dict[str, Any]:

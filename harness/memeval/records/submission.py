@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue, StringConstraints
 
-from memeval.records.base import Digest, Record, ShownName, Slug
+from memeval.records.base import Day, Digest, Record, ShownName, Slug
 from memeval.records.choices import AdapterKind as AdapterKind
 
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]*$", max_length=64)]
@@ -16,9 +16,6 @@ VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]*$", ma
 
 HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", max_length=253)]
 """A host's name in lower case, without scheme, port or path."""
-
-Day = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
-"""A date, ISO 8601."""
 
 
 class Resources(Record):

@@ -15,7 +15,7 @@ from memeval.archive.remote import automatic
 from memeval.archive.remote.automatic import QUEUE, enqueue, queued_runs
 from memeval.archive.remote.index import listed_heads
 from memeval.archive.remote.layout import INDEX, row_key
-from memeval.archive.remote.pruning import plan_pruning, prune
+from memeval.archive.remote.pruning import PrunePlan, plan_pruning, prune
 from memeval.archive.remote.pushing import PushState
 from memeval.archive.rows import cache_path
 from memeval.archive.runs import RunFolder, sealed_runs
@@ -146,6 +146,10 @@ def test_rows_elsewhere_keep_a_run_from_its_rank_until_they_are_fetched(
     assert standing() is RankStatus.RANKED
 
 
+def test_a_run_without_a_results_folder_above_it_has_no_archive() -> None:
+    assert automatic.fetch_missing([RunFolder(Path("/data/run"))]) == []
+
+
 def test_damaged_rows_in_the_cache_are_fetched_again(
     store: ObjectStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -256,6 +260,14 @@ def test_prune_refuses_an_archive_in_which_no_run_is_listed(store: ObjectStore, 
     store.delete(listed_heads(store)[0].key)
     with pytest.raises(CheckFailed, match=r"lists rows but no run\. Run memeval archive verify"):
         plan_pruning(store, tmp_path / "results", 1)
+
+
+def test_prune_keeps_the_rows_of_runs_on_another_disk(store: ObjectStore, tmp_path: Path) -> None:
+    push(store, *(small_run(tmp_path / "results", slug) for slug in ("one", "two")))
+    linked = tmp_path / "archive" / "runs" / "made-up" / "one"
+    linked.rename(tmp_path / "other disk")
+    linked.symlink_to(tmp_path / "other disk")
+    assert plan_pruning(store, tmp_path / "results", 1, datetime.now(UTC) + timedelta(days=60)) == PrunePlan()
 
 
 def test_prune_without_yes_deletes_nothing(call: Call, board: Path, tmp_path: Path) -> None:

@@ -20,7 +20,9 @@ from memeval.archive.remote.verifying import verify_archive
 from memeval.archive.runs import RunFolder
 from memeval.objects import Headers, ObjectStore, open_store, parse_place
 from memeval.objects.folder import FolderStore
+from memeval.records.base import digest_of
 from memeval.records.errors import BadInput
+from memeval.records.history import PackageIndex, ProductVersion
 from tests.support.archives import TRACK, contents, pull, push, small_run
 from tests.support.runs import edit_head, make_run
 
@@ -105,6 +107,18 @@ def test_names_that_lead_elsewhere_are_no_keys(store: ObjectStore, tmp_path: Pat
         assert parse_head_key(key) is None
     for key in (f"rows/01/{digits}.jsonl.gz", f"rows/00/../{digits}.jsonl.gz"):
         assert parse_row_key(key) is None
+
+
+def test_a_run_of_a_released_version_is_refused(store: ObjectStore, tmp_path: Path) -> None:
+    stated = ProductVersion(
+        package="tiny", version="1.0", index=PackageIndex.PYPI, released=None, form="adapter.py", lock=digest_of("lock")
+    )
+    run = edit_head(small_run(tmp_path / "results"), product_version=stated.data())
+    (outcome,) = push(store, run)
+    assert str(outcome.error) == (
+        f"{run.path}: is a run of a released version, which an archive does not hold. Keep it in the repository."
+    )
+    assert list(store.list()) == []
 
 
 def test_half_a_run_is_no_run(store: ObjectStore, tmp_path: Path) -> None:

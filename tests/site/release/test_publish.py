@@ -255,6 +255,21 @@ def test_a_version_that_is_no_safe_name_is_refused(results: Path, tmp_path: Path
     assert not (results / "releases").exists()
 
 
+@pytest.mark.parametrize("error", [KeyError("getpwuid(): uid not found: 1234"), OSError("No username set")])
+def test_without_a_login_name_nothing_is_published_and_the_author_is_asked_for(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def unknown() -> str:
+        raise error
+
+    monkeypatch.setattr("getpass.getuser", unknown)
+    with pytest.raises(BadInput, match=r"^this user has no login name\. Name the author with --by\.$"):
+        list(publish(results, FolderTarget(tmp_path / "public"), version="1"))
+    assert not (tmp_path / "public").exists() and not (results / "releases").exists()
+    list(publish(results, FolderTarget(tmp_path / "public"), version="1", by="Ada"))
+    assert [entry.by for entry in Ledger(results).entries()][-1] == "Ada"
+
+
 @pytest.mark.parametrize("place", [".", "public"])
 def test_nothing_is_published_among_the_runs(results: Path, place: str) -> None:
     before = tree(results)

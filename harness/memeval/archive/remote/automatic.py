@@ -110,7 +110,8 @@ def fetch_missing(folders: Iterable[RunFolder]) -> list[str]:
     """
     boards: dict[Path, list[RunFolder]] = defaultdict(list)
     for folder in folders:
-        boards[folder.path.absolute().parents[2]].append(folder)
+        if folder.results is not None:
+            boards[folder.results].append(folder)
     return [warning for results, members in boards.items() for warning in _fetch_board(results, members)]
 
 
@@ -138,17 +139,13 @@ QUEUE = Path(".record") / "archive-queue.jsonl"
 """Its path in the results folder; version control ignores it."""
 
 
-def name_of(folder: RunFolder) -> str:
-    return "/".join(folder.path.absolute().parts[-3:])
-
-
 def enqueue(results: Path, folder: RunFolder, problem: str) -> None:
     """Append a run, flushed to disk before returning.
 
     ``problem``: why the push failed. Raises BadInput: the queue cannot be written.
     """
     path = results / QUEUE
-    line = QueuedPush(run=name_of(folder), at=datetime.now(UTC).isoformat(timespec="seconds"), problem=problem)
+    line = QueuedPush(run=folder.name, at=datetime.now(UTC).isoformat(timespec="seconds"), problem=problem)
     with writable(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with locked(path.parent), path.open("a+b") as stream:
@@ -170,7 +167,7 @@ def queued_runs(results: Path) -> list[RunFolder]:
 
 def dequeue(results: Path, folders: Collection[RunFolder]) -> None:
     """Remove runs from the queue. Raises BadInput: the queue cannot be written."""
-    path, done = results / QUEUE, {name_of(folder) for folder in folders}
+    path, done = results / QUEUE, {folder.name for folder in folders}
     if not done or not path.exists():
         return
     with locked(path.parent):

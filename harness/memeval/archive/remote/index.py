@@ -20,7 +20,8 @@ from memeval.records.run import Run
 
 GZIP = Headers("application/gzip")
 
-FEW = 8
+READ_SINGLY = 8
+"""Up to this many runs are read without the index."""
 
 _TRIES = 8
 _WAIT_SECONDS = 0.25
@@ -51,7 +52,7 @@ def archived_runs(
     archive does not answer.
     """
     keys = list(wanted)
-    known = _read(store)[0] if by_index and len(keys) > FEW else {}
+    known = _read(store)[0] if by_index and len(keys) > READ_SINGLY else {}
     yield from in_threads(lambda key: _checked(store, key, known.get(key.key)), keys)
 
 

@@ -15,7 +15,7 @@ from memeval.records.errors import BadInput
 from memeval.records.release import Release
 from memeval.storage import listed
 
-FEW = 8
+ASKED_SINGLY = 8
 """Up to this many runs are asked for one by one; for more, the whole archive is listed once."""
 
 _JSON = Headers("application/json")
@@ -67,7 +67,7 @@ def push_runs(folders: Sequence[RunFolder], store: ObjectStore) -> Iterator[Push
     Raises BadStore: the archive does not answer.
     """
     _ = store.refuses_overwriting  # its probe is sent once, before there are threads
-    present = _Present(store, len(folders) > FEW)
+    present = _Present(store, len(folders) > ASKED_SINGLY)
 
     def push_one(folder: RunFolder) -> Pushed:
         try:
@@ -83,8 +83,11 @@ def push_runs(folders: Sequence[RunFolder], store: ObjectStore) -> Iterator[Push
 
 def _push(folder: RunFolder, store: ObjectStore, present: _Present) -> int | None:
     key = head_key(folder.run, folder.digest, folder.path / "run.json")
-    if (actual := "/".join(folder.path.absolute().parts[-3:])) != key.run:
-        problem = f"the run belongs in {key.run}, not in {actual}."
+    if folder.run.product_version is not None:
+        problem = "is a run of a released version, which an archive does not hold."
+        raise BadInput(problem, where=folder.path, remedy="Keep it in the repository.")
+    if folder.name != key.run:
+        problem = f"the run belongs in {key.run}, not in {folder.name}."
         raise BadInput(problem, where=folder.path, remedy="Move the folder back.")
     heads = present.heads(key)
     _refuse_other(folder, key, heads)

@@ -1,11 +1,10 @@
 """Publishing: verify, build, freeze, upload the version, and switch ``latest`` as the last step."""
 
-import getpass
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from memeval.archive.ledger import Ledger
+from memeval.archive.ledger import Ledger, author_of
 from memeval.archive.rows import indented
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.run.provenance import memeval_version
@@ -67,12 +66,14 @@ def publish(
     Raises:
         CheckFailed: a stored run fails verification, or scores no higher than the no-memory control without a review;
             or the published files of a frozen release differ from it. Nothing is published.
-        BadInput: there is no run, another board has the version, or the target cannot be written.
+        BadInput: there is no run, another board has the version, the target cannot be written, or the author is
+            unknown.
     """
     if version in TAKEN:
         raise BadInput(f"the name '{version}' is reserved.", remedy="Choose another version with --release.")
     if version is not None:
         require_version(version)
+    author = author_of(by)
     folders = _runs(results)
     target.check_place(results)
     traces = Traces()
@@ -95,7 +96,7 @@ def publish(
     _refuse_bad_releases(results, release.version, traces)
     entries = target.entries()
     if not is_new and _is_complete(target, release, results, entries):
-        yield from _finish(results, target, release, entries, dry_run, key, by)
+        yield from _finish(results, target, release, entries, dry_run, key, author)
         return
     with stages(results) as folder:
         try:
@@ -110,7 +111,7 @@ def publish(
             yield f"note: {error.problem} The same board gets a new release."
             release, is_new = frozen(board, results, None, memeval_version(), anew=True)
             stage = stage_new(results, folder, release, key, traces)
-        yield from _publish_stage(results, target, stage, entries, dry_run, key, by)
+        yield from _publish_stage(results, target, stage, entries, dry_run, key, author)
         forget(results, stage.release.version)
 
 
@@ -121,7 +122,7 @@ def _publish_stage(
     entries: Mapping[str, Entry],
     dry_run: bool,
     key: Path | None,
-    by: str | None,
+    author: str,
 ) -> Iterator[str]:
     release = stage.release
     data, pages = list(stage.data_files()), list(stage.pages())
@@ -149,7 +150,7 @@ def _publish_stage(
     yield from target.prepare()
     if claim.path in missing and not target.create(claim):
         _missing(target, [claim], target.entries(), release)
-    keep(release, results, key, by or getpass.getuser())
+    keep(release, results, key, author)
     if is_new:
         signed = "signed" if release.signature else "not signed"
         yield f"{kept}: frozen, {len(release.rows)} rows, {signed}."
@@ -245,7 +246,7 @@ def _finish(
     entries: Mapping[str, Entry],
     dry_run: bool,
     key: Path | None,
-    by: str | None,
+    author: str,
 ) -> Iterator[str]:
     """Complete the publication of a release whose files are all there, and yield one line per action."""
     versions = [each.version for each in complete_releases(target, results, entries)]
@@ -255,7 +256,7 @@ def _finish(
         else:
             yield f"{target.url}: versions.json, latest, 404.html or index.html would change."
         return
-    keep(release, results, key, by or getpass.getuser())
+    keep(release, results, key, author)
     done = [*switch(target, results), *target.finish(f"Publish release {release.version}")]
     forget(results, release.version)
     yield from done or [f"{target.url}: release {release.version} is published, and nothing has changed."]
