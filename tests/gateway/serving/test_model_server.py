@@ -52,8 +52,8 @@ def test_waiting_time_is_separate_from_service_time(rig: Open) -> None:
 
 
 def test_service_of_calls_at_the_same_time_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_endpoint, "time", SimpleNamespace(monotonic=lambda: clock))
     clock = 0.0
+    monkeypatch.setattr(model_endpoint, "time", SimpleNamespace(monotonic=lambda: clock))
     endpoint = ModelEndpoint("http://127.0.0.1:1", lambda _counts: None)
     request = ModelRequest(endpoint="http://127.0.0.1:1", api=Api.CHAT, body={})
     with ExitStack() as first, endpoint.waiting() as last:
