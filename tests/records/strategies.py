@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, JsonValue
 from pydantic.fields import FieldInfo
 
-from memeval.records.base import Day, Moment
+from memeval.records.dates import Day, Moment
 from memeval.records.names import looks_like
 
 M = TypeVar("M", bound=BaseModel)

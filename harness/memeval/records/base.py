@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from datetime import UTC, date, datetime
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
 
 import jiter
@@ -55,33 +54,6 @@ ShownName = Annotated[
 ]
 """A name for people: one line of bounded length, without characters that reverse the text around it, and without
 letters of one script that look like those of another."""
-
-
-def _a_date(text: str) -> str:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        raise PydanticCustomError("no_date", "{text} is not a date", {"text": ascii(text)}) from None
-    return text
-
-
-Day = Annotated[str, StringConstraints(pattern=r"^20[0-9]{2}-[0-9]{2}-[0-9]{2}$"), AfterValidator(_a_date)]
-"""A day in UTC, such as ``2026-11-23``."""
-
-
-def _a_time(text: str) -> str:
-    try:
-        moment = datetime.fromisoformat(text)
-        if moment.tzinfo is not None:
-            moment.astimezone(UTC)
-            return text
-    except (ValueError, OverflowError):
-        pass
-    raise PydanticCustomError("no_time", "{text} is not a time with an offset from UTC", {"text": ascii(text)})
-
-
-Moment = Annotated[str, AfterValidator(_a_time)]
-"""A time with its offset from UTC, ISO 8601, such as ``2026-11-23T10:00:00+00:00``."""
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 """A proportion in [0, 1], never a percentage."""

@@ -5,7 +5,8 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from memeval.records.base import Day, Record, Share, ShownName, Slug, Stored
+from memeval.records.base import Record, Share, ShownName, Slug, Stored
+from memeval.records.dates import Day
 from memeval.records.source import Scale
 
 DecimalText = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,3}(\.[0-9]{1,8})?$")]

@@ -5,7 +5,8 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from memeval.records.base import Day, Digest, Record, Slug, Stored
+from memeval.records.base import Digest, Record, Slug, Stored
+from memeval.records.dates import Day
 
 VersionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.!+_-]*$", max_length=80)]
 """A version as its package index writes it. It is safe as the name of a folder."""

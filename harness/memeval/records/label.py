@@ -2,7 +2,8 @@
 
 from enum import StrEnum
 
-from memeval.records.base import Day, Digest, Record, Share, Slug, Stored
+from memeval.records.base import Digest, Record, Share, Slug, Stored
+from memeval.records.dates import Day
 
 
 class AnswerLabel(StrEnum):

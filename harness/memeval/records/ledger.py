@@ -5,9 +5,10 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from memeval.records.base import Digest, Moment, Record, Stored
+from memeval.records.base import Digest, Record, Stored
 from memeval.records.choices import LedgerEvent as LedgerEvent
 from memeval.records.choices import Runner as Runner
+from memeval.records.dates import Moment
 
 SignatureText = Annotated[str, Field(pattern=r"^[A-Za-z0-9+/]+={0,2}$", max_length=8192)]
 """An SSH signature in OpenSSH's own format: the base64 text between its BEGIN and END lines, without line breaks."""

@@ -1,6 +1,7 @@
 """Answers made elsewhere, graded again: one row per answer, and a summary of the file."""
 
-from memeval.records.base import Day, Digest, Record, Share, Slug, Stored
+from memeval.records.base import Digest, Record, Share, Slug, Stored
+from memeval.records.dates import Day
 from memeval.records.scores import Interval
 from memeval.records.source import Scale
 

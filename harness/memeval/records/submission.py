@@ -8,8 +8,9 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue, StringConstraints
 
-from memeval.records.base import Day, Digest, Record, ShownName, Slug
+from memeval.records.base import Digest, Record, ShownName, Slug
 from memeval.records.choices import AdapterKind as AdapterKind
+from memeval.records.dates import Day
 
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]*$", max_length=64)]
 """The name of an environment variable."""
