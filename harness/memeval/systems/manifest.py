@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
-from pydantic_core import InitErrorDetails
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from memeval.records.base import misfit
 from memeval.records.errors import BadInput, NewerSchema
@@ -97,9 +97,8 @@ def _misfits(error: ValidationError, toml: Toml) -> Iterator[BadInput]:
         if keys in reported or (missing and keys in guessed):
             continue
         reported.add(keys)
-        detail = InitErrorDetails(
-            type=each["type"], loc=tuple(each["loc"]) if missing else keys, input=each["input"], ctx=each.get("ctx", {})
-        )
+        told = PydanticCustomError(each["type"], "{told}", {"told": each["msg"]})
+        detail = InitErrorDetails(type=told, loc=tuple(each["loc"]) if missing else keys, input=each["input"])
         problem = misfit(Submission, ValidationError.from_exception_data("Submission", [detail]))
         if near := re.search(r"Did you mean '(\w+)'\?$", problem):
             guessed.add((*keys[:-1], near[1]))

@@ -1,6 +1,5 @@
 """Rules for the fields of a submission, beyond their types."""
 
-import datetime
 import keyword
 import re
 from collections.abc import Iterator
@@ -326,10 +325,6 @@ def _vendor(submission: Submission) -> Iterator[RuleViolation]:
         yield RuleViolation(
             ("vendor",), "[vendor] is for hosted products, and no host is declared.", "Add [[hosts]], or remove it."
         )
-    for field in ("notified", "agreed"):
-        day = getattr(vendor, field)
-        if day is not None and not _is_day(day):
-            yield RuleViolation(("vendor", field), f"'{visible(day)}' is not a date.", "Write for example 2026-01-31.")
 
 
 def _product(submission: Submission) -> Iterator[RuleViolation]:
@@ -362,14 +357,6 @@ def _configurations(submission: Submission) -> Iterator[tuple[Keys, Configuratio
     for name, variant in submission.variants.items():
         if variant.configuration is not None:
             yield ("variants", name, "configuration"), variant.configuration
-
-
-def _is_day(text: str) -> bool:
-    try:
-        datetime.date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _storage(submission: Submission) -> Iterator[RuleViolation]:
