@@ -271,7 +271,7 @@ def test_every_kind_of_submission_can_be_launched(folder: Path, kind: str) -> No
         ("python", "[parameters]\nday = 2026-01-01", 6, "is a date"),
         ("python", "[resources]\nmemory_md = 1", 6, "Did you mean 'memory_mb'?"),
         ("python", '[vendor]\nname = "V"\nnotified = "2026-02-30"', 7, "is not a date"),
-        ("python", '[vendor]\nname = "\u0410cme"', 6, "has other characters"),
+        ("python", '[product]\nname = "\u0410cme"', 6, "has other characters"),
         ("python", 'homepage = "javascript:alert(1)"', 5, "not a web address"),
         ("python", "mock = true", 5, "a mock does not state what it replaces"),
         ("python", 'mock = true\n[configuration]\nmodel = "scripted"', 5, "a mock does not state what it replaces"),
