@@ -173,8 +173,12 @@ def test_an_item_that_has_finished_is_stored_when_the_run_is_interrupted(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memeval.execution.executor.GATHER_SECONDS", 60.0)
-    with Journal(folder) as journal, pytest.raises(KeyboardInterrupt):
-        execute(Interrupted(), [], journal, Progress())
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a library may have taken it
+    try:
+        with Journal(folder) as journal, pytest.raises(KeyboardInterrupt):
+            execute(Interrupted(), [], journal, Progress())
+    finally:
+        signal.signal(signal.SIGINT, before)
     with Journal(folder) as journal:
         assert list(journal.responses) == [("a", 1)]
 
