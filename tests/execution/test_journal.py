@@ -178,7 +178,7 @@ def test_an_item_that_has_finished_is_stored_when_the_run_is_interrupted(
         with Journal(folder) as journal, pytest.raises(KeyboardInterrupt):
             execute(Interrupted(), [], journal, Progress())
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
     with Journal(folder) as journal:
         assert list(journal.responses) == [("a", 1)]
 
