@@ -295,6 +295,7 @@ def test_only_a_command_that_goes_on_says_so_when_it_is_interrupted(
         (("archive", "push", "--all"), "interrupted. Progress saved."),
         (("archive", "prune", "--yes"), "interrupted.\n"),
         (("compare", "run", "run"), "interrupted.\n"),
+        (("ledger", "rerun", "run"), "interrupted.\n"),
     ):
         assert call(*words).fails(said, code=ExitCode.INTERRUPTED)
 

@@ -83,7 +83,7 @@ for _name, _group in (
 
 RESUMED = {
     *("run", "matrix", "evaluate", "history", "regrade", "import"),
-    *("data pull", "model pull", "sources pull", "archive push", "archive pull", "ledger rerun"),
+    *("data pull", "model pull", "sources pull", "archive push", "archive pull"),
 }
 """The commands that go on where they stopped when they are called again."""
 

@@ -1,7 +1,9 @@
 """Regrading: the same responses on another track, with reuse of recorded judgments."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -239,6 +241,13 @@ def test_a_partial_run_stays_partial(tmp_path: Path, server: PickyServer) -> Non
     assert (again.run.track.judge, again.run.track.judge_label) == (DATED, LABEL)
     assert again.run.scores.composite.value is None
     assert holds(again)
+
+
+def test_a_run_without_a_results_folder_above_it_is_regraded(tmp_path: Path, server: PickyServer) -> None:
+    run = run_system(one_wrong(tmp_path), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
+    with TemporaryDirectory(dir="/tmp") as place:  # two folders deep
+        alone = RunFolder(shutil.copytree(run.path, Path(place), dirs_exist_ok=True))
+        assert regrade_run(alone, judge(), regrading(tmp_path)).run.answers_from == run.run.run_id
 
 
 def test_a_run_of_a_released_version_is_regraded_in_its_own_folder_alone(tmp_path: Path, server: PickyServer) -> None:

@@ -42,12 +42,12 @@ def regrade_run(
     """
     progress = progress or Progress()
     run = source.run
-    own = source.path.resolve().parents[2]
+    own = RunFolder(source.path.resolve()).results
     if run.product_version is not None and options.results.resolve() != own:
         raise BadInput(
             f"run {run.run_id} measures a released version, whose runs are stored in a folder of its own.",
             where=source.path,
-            remedy=f"Name that folder: --results {own}",
+            remedy="Restore that folder." if own is None else f"Name that folder: --results {own}",
         )
     inputs = Inputs.of(judge.on(run.track), run.system, run.coverage.limit)
     system_folder = options.results / run.track.benchmark.partition("@")[0] / run.system.slug
