@@ -119,19 +119,19 @@ def _matches(line: bytes) -> bool:
     return line[:9] == b"%08x " % zlib.crc32(line[9:])
 
 
-def append_whole(stream: FileIO, data: bytes) -> None:
+def append_lines(stream: FileIO, data: bytes) -> None:
     """Append lines to a file opened for appending; they are on disk when this returns.
 
-    Raises OSError: they cannot be written, for example on a full disk; then no part of them is there.
+    Raises OSError: they cannot be written, for example on a full disk. Then the whole lines before the one that found
+    no room stay, and no part of another; none stays where it is uncertain what is on disk.
     """
-    end = os.fstat(stream.fileno()).st_size
+    end, written = os.fstat(stream.fileno()).st_size, 0
     try:
-        view = memoryview(data)
-        while view:
-            view = view[stream.write(view) :]
+        while written < len(data):
+            written += stream.write(memoryview(data)[written:])
         os.fsync(stream.fileno())
     except OSError:
-        stream.truncate(end)
+        stream.truncate(end + (data.rfind(b"\n", 0, written) + 1 if written < len(data) else 0))
         raise
 
 

@@ -143,19 +143,19 @@ def test_a_row_whose_context_is_missing_is_asked_again(folder: Path) -> None:
         assert list(journal.responses) == [("b", 1), ("c", 1)]
 
 
-def test_a_full_disk_leaves_no_part_of_a_row(folder: Path) -> None:
+def test_a_full_disk_leaves_no_part_of_a_row_and_keeps_those_before_it(folder: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     with Journal(folder) as journal:
         journal.write([finished(response("a"))])
         try:
             resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
             with pytest.raises(BadInput, match="cannot be written"):
-                journal.write([finished(response("b", "Lima" * 25_000))])
+                journal.write([finished(response("b")), finished(response("c", "Lima" * 25_000))])
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        journal.write([finished(response("c"))])
+        journal.write([finished(response("d"))])
     with Journal(folder) as journal:
-        assert list(journal.responses) == [("a", 1), ("c", 1)]
+        assert list(journal.responses) == [("a", 1), ("b", 1), ("d", 1)]
 
 
 class Interrupted:

@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import multiprocessing
 import os
+import resource
 import threading
 from pathlib import Path
 from typing import Any
@@ -189,6 +190,20 @@ def test_a_full_disk_is_reported_and_leaves_no_partial_line(tmp_path: Path, monk
     assert record.find(made(2).key) is None
     store(record, [made(3)])
     assert list(CallRecord(path).rows()) == [made(1), made(3)]
+
+
+def test_calls_before_the_one_that_finds_no_room_are_kept(tmp_path: Path) -> None:
+    path, before = tmp_path / "calls.jsonl", resource.getrlimit(resource.RLIMIT_FSIZE)
+    record = CallRecord(path)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
+        with pytest.raises(BadInput, match="cannot be written"):
+            store(record, [made(1), made(2).model_copy(update={"reply": "Lima" * 25_000})])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    store(record, [made(3)])
+    for each in record, CallRecord(path):
+        assert list(each.rows()) == [made(1), made(3)]
 
 
 def test_a_call_that_cannot_be_written_is_an_error_and_not_a_wait(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from memeval.records.call import Traffic
 from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Context, Response
 from memeval.storage import (
-    append_whole,
+    append_lines,
     checked_line,
     locked,
     readable,
@@ -155,7 +155,7 @@ class Journal:
             return
         stream = self._streams[name]
         with writable(self.path / name):
-            append_whole(stream, data)
+            append_lines(stream, data)
 
     def _close(self) -> None:
         for stream in self._streams.values():

@@ -13,7 +13,7 @@ from typing import Self
 from memeval.records.base import Digest
 from memeval.records.call import Call
 from memeval.records.errors import BadInput
-from memeval.storage import append_whole, checked_line, row_of, whole_lines, writable
+from memeval.storage import append_lines, checked_line, row_of, whole_lines, writable
 
 _REMEDY = "Remove the line: its call is made again."
 
@@ -162,7 +162,7 @@ class CallRecord:
         data = b"".join(checked_line(call.model_dump_json()) for call in calls)
         self._writing_to = self._end + len(data)
         try:
-            append_whole(stream, data)
+            append_lines(stream, data)
         except OSError:
             self._writing_to = self._end
             raise
