@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from memeval.cli import publishing
 from memeval.cli.main import app
 from memeval.cli.plain_help import COMMAND_PANELS, OPTION_PANELS, PANEL_THRESHOLD, command_of, names_of
-from memeval.cli.reference import PAGE, help_of
+from memeval.cli.reference import LIST, PAGES, help_of
 from tests.support.calling import Call
 
 
@@ -51,9 +51,11 @@ def test_a_mistyped_command_is_named_with_the_one_that_may_be_meant(words: list[
     assert call(*words).fails(said)
 
 
-def test_the_reference_page_has_every_command() -> None:
-    headings = re.findall(r"^## memeval(.*)$", PAGE.read_text("utf-8"), re.M)
-    assert [tuple(heading.split()) for heading in headings] == list(ALL)
+def test_the_reference_leads_to_a_page_of_every_command() -> None:
+    linked = re.findall(r"\(cli/(.*?)\)", LIST.read_text("utf-8"))
+    texts = [(PAGES / name).read_text("utf-8") for name in linked]
+    headings = [heading for text in texts for heading in re.findall(r"^##? memeval (.*)$", text, re.M)]
+    assert [tuple(heading.split()) for heading in headings] == [words for words in ALL if words]
 
 
 def test_a_command_list_holds_one_short_sentence_a_command() -> None:
