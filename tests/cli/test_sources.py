@@ -115,7 +115,7 @@ def test_a_file_is_pulled_once_and_checked(server: str, tmp_path: Path) -> None:
     part = source.files[0].parts[0]
     (tmp_path / "served" / "a.json").write_bytes(data)
     path = pull_file(source, part, copies, f"{server}/a.json")
-    assert path.read_bytes() == data == copies.read(source, part)
+    assert path.read_bytes() == data == copies.find(source, part)[1]
     assert pull_file(source, part, copies, f"{server}/gone.json") == path
 
 
@@ -152,10 +152,10 @@ def test_a_packed_file_is_checked_and_read_by_its_content(server: str, tmp_path:
     (tmp_path / "served" / "a.json.gz").write_bytes(gzip.compress(data))
     path = pull_file(source, part, copies, f"{server}/a.json.gz")
     assert path.name == "answers.json.gz"
-    assert copies.read(source, part) == data
+    assert copies.find(source, part)[1] == data
     path.write_bytes(gzip.compress(data)[:-9])
     with pytest.raises(BadInput, match="the gzip file is damaged"):
-        copies.read(source, part)
+        copies.find(source, part)
 
 
 @pytest.mark.parametrize(
