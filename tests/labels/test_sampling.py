@@ -100,7 +100,7 @@ def test_a_sheet_shows_question_and_answers_but_no_system_or_verdict(graded: Gra
     done = graded(ROWS, BY_ID)
     answers = answers_at(tmp_path, keys)
     _strata, drawn = draw([(done.summary, done.rows, answers.texts("acme/answers"))], CELLS, 0)
-    lines = list(reading_sheet(list(shuffled(drawn, "first")), answers, "longmemeval@1"))
+    lines = list(reading_sheet(shuffled(drawn, "first"), answers, "longmemeval@1"))
     assert {line["answer"] for line in lines} == {row["said"] for row in ROWS}
     assert all(line.keys() == {"label_id", "question", "expected", "answer", "evidence"} for line in lines)
     assert "acme" not in json.dumps(lines).lower()

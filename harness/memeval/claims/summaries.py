@@ -268,7 +268,7 @@ class OwnItems:
 
     def match(self, rows: Iterable[MappedRow]) -> Matched:
         """Return the rows by item and trial. A row that repeats an id is counted, and left out."""
-        found, seen = Matched(), Counter[tuple[str, int]]()
+        found, seen = Matched(), Counter[Slot]()
         for row in rows:
             if row.broken:
                 found.unmatched[BROKEN].append(row.place)
