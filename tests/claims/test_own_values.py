@@ -19,9 +19,8 @@ from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.finding import Evidence
 from memeval.records.mapping import RowMapping
-from tests.claims.conftest import Grade
+from tests.claims.conftest import Grade, described
 from tests.claims.test_findings import CLAIM, board
-from tests.claims.test_store import described
 
 QUESTIONS = ("Who called?", "Who called?", "How many cups?", "What colour is the door?")
 

@@ -21,7 +21,7 @@ from memeval.claims.store import (
 )
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
-from tests.claims.conftest import BY_ID, ROWS, Grade
+from tests.claims.conftest import BY_ID, ROWS, Grade, described
 from tests.support.data import test_data
 
 ROOT = Path(__file__).parents[2]
@@ -255,19 +255,6 @@ def test_verify_names_a_damaged_file_of_published_answers(graded: Grade, tmp_pat
     path.write_bytes(b"{")
     [check] = regraded_checks(tmp_path)
     assert "not valid JSON" in check.findings[0].problem
-
-
-def described(folder: Path, published: bytes) -> Path:
-    """Write the source of the small file, and return the folder of sources."""
-    folder.mkdir()
-    (folder / "acme.toml").write_text(
-        'schema_version = 1\nname = "acme"\ntitle = "Acme"\nrepository = "acme/memory"\n'
-        f'commit = "{"0" * 40}"\nlicence = "MIT"\nlooked_at = "2026-11-22"\n'
-        '[mappings.main]\nrows = "$[*]"\nitem = "id"\nanswer = "said"\nverdicts = {judge = "ok"}\n'
-        '[[files]]\nname = "answers"\nsystem = "Acme"\nbenchmark = "longmemeval@1"\nprotocol = "judge"\n'
-        f'parts = [{{path = "runs/answers.json", digest = "{digest_bytes(published)}", mapping = "main"}}]\n'
-    )
-    return folder
 
 
 def test_turned_verdicts_are_found_with_the_published_file_and_named_without(
