@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,6 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks import session
 from memeval.cli.reporting import report
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.records.errors import ExitCode
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import file_source, find_system
 from tests.evaluation.asking import benchmark_session
@@ -34,8 +32,7 @@ def call(call: Call, monkeypatch: pytest.MonkeyPatch) -> Call:
 
 
 def test_causes_and_the_cross_table_are_printed(stored: RunFolder, call: Call) -> None:
-    code, said, _ = call(str(stored.path))
-    assert code == ExitCode.DONE
+    said = call(str(stored.path)).done
     right = stored.run.scores.overall.correct
     assert said.startswith(f"Recency window on tiny@1: {right} of 4 items correct.\n")
     assert "Correct answers by evidence retrieved:\n  evidence  correct  wrong  % correct\n" in said
@@ -43,9 +40,8 @@ def test_causes_and_the_cross_table_are_printed(stored: RunFolder, call: Call) -
 
 
 def test_a_machine_is_given_every_item_and_the_counts(stored: RunFolder, call: Call) -> None:
-    code, out, _ = call(stored.run.run_id, "--results", str(stored.path.parents[2]), "--json")
-    said: dict[str, Any] = json.loads(out)
-    assert code == ExitCode.DONE and said["run_id"] == stored.run.run_id
+    said = json.loads(call(stored.run.run_id, "--results", str(stored.path.parents[2]), "--json").done)
+    assert said["run_id"] == stored.run.run_id
     assert [item["item_id"] for item in said["items"]] == [grade.item_id for grade in stored.grades()]
     assert said["summary"]["items"] == 4
     assert sum(said["summary"]["causes"].values()) == 4 - said["summary"]["right"]

@@ -68,8 +68,8 @@ def test_without_a_benchmark_all_supported_ones_run_and_the_others_are_listed(ca
 
 def test_a_protocol_that_the_system_could_take_is_named(call: Call) -> None:
     usual = Named("x@1").info.protocols
-    code, _, err = call([Named("one@1", protocols=(RETAINING, *usual))], "run", "no-memory", "--benchmark", "one@1")
-    assert code == ExitCode.BAD_INPUT and "no-memory supports one@1 with --protocol judge." in err
+    said = call([Named("one@1", protocols=(RETAINING, *usual))], "run", "no-memory", "--benchmark", "one@1")
+    assert said.fails("no-memory supports one@1 with --protocol judge.")
 
 
 def test_a_skipped_benchmark_is_shown_with_the_protocol_that_would_run(call: Call) -> None:
@@ -79,9 +79,8 @@ def test_a_skipped_benchmark_is_shown_with_the_protocol_that_would_run(call: Cal
 
 
 def test_a_system_that_can_take_nothing_ends_with_2(call: Call, tmp_path: Path) -> None:
-    code, out, err = call([Named("one@1", protocols=(RETAINING,)), Missing("two@1")], "run", "no-memory")
-    assert (code, out) == (ExitCode.BAD_INPUT, "")
-    assert "one@1                      no-memory has no 'retain' or 'recall'" in err
+    said = call([Named("one@1", protocols=(RETAINING,)), Missing("two@1")], "run", "no-memory")
+    assert said.fails("one@1                      no-memory has no 'retain' or 'recall'") and said.out == ""
     assert not sealed_runs(tmp_path / "results")
 
 
@@ -108,25 +107,21 @@ def test_the_worst_exit_code_wins(call: Call, tmp_path: Path) -> None:
 
 def test_a_tier_or_protocol_that_a_benchmark_lacks_leaves_it_out(call: Call) -> None:
     for option in ("--tier", "--protocol"):
-        code, out, err = call([Named("one@1")], "run", "no-memory", option, "quick")
-        assert (code, out) == (ExitCode.BAD_INPUT, "")
-        assert f"one@1                      no {option[2:]} 'quick'" in err
+        said = call([Named("one@1")], "run", "no-memory", option, "quick")
+        assert said.fails(f"one@1                      no {option[2:]} 'quick'") and said.out == ""
 
 
 def test_a_run_below_the_floor_ends_with_1(call: Call, tmp_path: Path) -> None:
     words = ("run", str(plain_adapter(tmp_path)), "--benchmark", "one@1", "--floor")
     assert call([Named("one@1")], *words, "0.9")[0] == ExitCode.DONE
-    code, _, err = call([Named("one@1")], "run", "no-memory", "--benchmark", "one@1", "--floor", "0.9")
-    assert code == ExitCode.CHECK_FAILED and "FAIL: 0 < floor 0.9\n" in err
+    said = call([Named("one@1")], "run", "no-memory", "--benchmark", "one@1", "--floor", "0.9")
+    assert said.fails("FAIL: 0 < floor 0.9\n", code=ExitCode.CHECK_FAILED)
     assert call([Named("one@1")], *words, "90").fails("invalid --floor 90. Give a share from 0 to 1, such as 0.9.")
 
 
 def test_machines_are_told_what_came_of_each_benchmark(call: Call) -> None:
-    code, out, _ = call(
-        [Named("one@1"), Missing("two@1"), Named("three@1", protocols=(RETAINING,))], "run", "bm25", "--json"
-    )
-    told = {each["benchmark"]: each for each in json.loads(out)}
-    assert code == ExitCode.DONE
+    here: list[Benchmark] = [Named("one@1"), Missing("two@1"), Named("three@1", protocols=(RETAINING,))]
+    told = {each["benchmark"]: each for each in json.loads(call(here, "run", "bm25", "--json").done)}
     assert {name: each["state"] for name, each in told.items()} == {
         "two@1": "left out",
         "one@1": "done",

@@ -72,9 +72,8 @@ def test_a_ranking_is_scored_at_four_depths_and_a_missing_question_counts_as_wro
 )
 def test_answers_are_read_from_every_form(call: Call, tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
-    code, out, _err = call(name)
-    assert code == 0 and "protocol judge" in out
-    assert "score 50.0" in " ".join(out.split())
+    out = call(name).done
+    assert "protocol judge" in out and "score 50.0" in " ".join(out.split())
     assert "questions without an entry, counted as wrong: 1 (q4)" in out and "data sha256:" in out
 
 
@@ -96,9 +95,8 @@ def test_a_table_may_have_any_line_ends_and_separators(tmp_path: Path, name: str
 def test_a_null_answer_is_a_failed_question(call: Call, tmp_path: Path) -> None:
     for text in ('{"q1": "It is green.", "q2": null}', '{"q1": "It is green.", "q2": NaN}'):
         (tmp_path / "a.json").write_text(text)
-        code, out, _err = call("a.json", "--json")
-        found = json.loads(out)
-        assert (code, found["missing"], found["scores"]["score"]["value"]) == (0, ["q3", "q4"], 0.25)
+        found = json.loads(call("a.json", "--json").done)
+        assert (found["missing"], found["scores"]["score"]["value"]) == (["q3", "q4"], 0.25)
     (tmp_path / "r.json").write_text('{"q1": null, "q2": ["s_b"], "q3": ["s_d"]}')
     assert json.loads(call("r.json", "--json")[1])["protocol"] == "retrieval"
 
@@ -111,19 +109,18 @@ def test_a_table_of_rankings_has_ids_with_spaces_between_them(tmp_path: Path) ->
 
 def test_a_kept_file_is_an_imported_run(call: Call, tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text(json.dumps(ANSWERS))
-    code, out, _err = call("mine.json", "--keep")
-    assert code == 0
-    head = json.loads((tmp_path / out.splitlines()[-1] / "run.json").read_text())
+    folder = call("mine.json", "--keep").done.splitlines()[-1]
+    head = json.loads((tmp_path / folder / "run.json").read_text())
     assert (head["imported"]["format"], head["imported"]["missing"]) == ("simple", ["q4"])
 
 
 def test_a_kept_ranking_of_memevals_own_ids_has_the_score_that_is_printed(call: Call, tmp_path: Path) -> None:
     keys = {key.question_ids[0]: list(key.evidence or ()) for key in opened(tmp_path).keys}
     (tmp_path / "r.json").write_text(json.dumps(keys))
-    code, out, err = call("r.json", "--keep", "--json")
-    head = json.loads((tmp_path / err.splitlines()[-1] / "run.json").read_text())
-    printed = json.loads(out)["scores"]["score"]["value"]
-    assert (code, printed, head["scores"]["composite"]["value"]) == (0, 1.0, 1.0)
+    said = call("r.json", "--keep", "--json")
+    head = json.loads((tmp_path / said.err.splitlines()[-1] / "run.json").read_text())
+    printed = json.loads(said.done)["scores"]["score"]["value"]
+    assert (printed, head["scores"]["composite"]["value"]) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -207,9 +204,8 @@ def test_stored_controls_stand_beside_each_measure(call: Call, tmp_path: Path) -
     locomo = test_data("locomo/locomo10.json")
     (tmp_path / "ranking.json").write_text(json.dumps({"conv-26:0": ["S1", "D1:3"]}))
     on = ("--benchmark", "locomo@1", "--data", str(locomo))
-    code, out, _ = call("ranking.json", "--results", str(ROOT / "results"), "--json", on=on)
-    assert code == 0
-    bm25 = json.loads(out)["controls"]["bm25"]
+    said = call("ranking.json", "--results", str(ROOT / "results"), "--json", on=on)
+    bm25 = json.loads(said.done)["controls"]["bm25"]
     assert bm25["session_recall@5"] == pytest.approx(bm25["score"])
     assert bm25["session_recall@1"] < bm25["session_recall@5"] < bm25["session_recall@10"]
     assert bm25["session_recall@3"] is None, "stored runs have no measures at 3"
@@ -219,7 +215,7 @@ def test_controls_that_a_model_answered_for_do_not_stand_beside_a_file(call: Cal
     (tmp_path / "mine.json").write_text('{"beliefs-2-context-efficiency-0001": "Oslo"}')
     quick = ("--benchmark", "beliefs@2", "--protocol", "judge", "--tier", "quick")
     said = call("mine.json", "--results", str(ROOT / "results"), "--json", on=quick)
-    shown = json.loads(said.out)["controls"]["oracle"]["score"]
+    shown = json.loads(said.done)["controls"]["oracle"]["score"]
     runs = [RunFolder(head.parent).run for head in (ROOT / "results" / "beliefs" / "oracle").glob("*/run.json")]
     scores = {run.track.reader: run.scores.composite.value for run in runs if run.track.tier == "quick"}
     assert scores.keys() > {"extractive@2"} and shown == scores["extractive@2"]

@@ -147,9 +147,8 @@ def test_no_system_can_run_on_keys_alone(call: Call) -> None:
 def test_claims_and_counts_are_printed_and_exported(call: Call, graded: Grade, tmp_path: Path) -> None:
     write_regraded(tmp_path / "results", graded(ROWS, BY_ID))
     board(tmp_path, CLAIM)
-    code, out, _err = call("sources", "findings")
-    assert code == 0 and "one 75 % 75.0 % 4 of 4 holds" in " ".join(out.split())
-    data = json.loads(call("sources", "findings", "--json")[1])
+    assert "one 75 % 75.0 % 4 of 4 holds" in " ".join(call("sources", "findings").done.split())
+    data = json.loads(call("sources", "findings", "--json").done)
     assert data["findings"][0]["recount"]["value"] == 0.75
 
 
