@@ -6,7 +6,6 @@ whose verdicts were published with the answers. Answers and replies are other pe
 """
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any

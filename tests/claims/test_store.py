@@ -19,8 +19,8 @@ from memeval.claims.store import (
     summary_path,
     write_regraded,
 )
-from memeval.records.base import digest_bytes
 from memeval.claims.summaries import Regraded
+from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.regraded import RegradedRow, RowCounts
 from tests.claims.conftest import BY_ID, ROWS, Grade, described

@@ -254,9 +254,7 @@ def test_a_regression_is_accepted_only_with_the_flag_and_the_ledger_says_so(
     run = stored(2, 20, accepted=False).run.run_id
     accept = ("ledger", "accept")
     said = call(run, "--reason", "new model", command=accept)
-    assert said.fails(
-        "the run is a regression (composite, changed).", "add --regressed and give the reason", code=1
-    )
+    assert said.fails("the run is a regression (composite, changed).", "add --regressed and give the reason", code=1)
     later = stored(3, 20, accepted=False)
     found = api.check(later)
     assert found.baseline is not None and run not in found.baseline.runs

@@ -29,7 +29,9 @@ def test_new_asks_nothing_without_a_terminal_and_names_the_next_two_commands(mad
     assert source is not None
     assert faults == []
     assert made("new").fails("submissions/my-memory: already exists. Choose another name.")
-    said = made("new", "--name", "Acme", "--kind", "command", "--licence", "MIT", "--model", "gpt-x", "--author", "A. B.")
+    said = made(
+        "new", "--name", "Acme", "--kind", "command", "--licence", "MIT", "--model", "gpt-x", "--author", "A. B."
+    )
     assert said.out.splitlines()[1:] == [
         "  memeval submit check submissions/acme",
         "  memeval run submissions/acme --benchmark beliefs@2",

@@ -201,9 +201,7 @@ def test_no_check_passes_once_the_time_is_used_up() -> None:
             super().kill()
             killed.set()
 
-    results = checked(
-        process=Killed, seconds=3.0, stop=lambda: None if next(finished) != 4 else assert_set(killed)
-    )
+    results = checked(process=Killed, seconds=3.0, stop=lambda: None if next(finished) != 4 else assert_set(killed))
     assert not any(one.outcome is CheckOutcome.PASSED for one in results[4:])
     assert any(one.outcome is CheckOutcome.FAILED for one in results)
 
@@ -262,6 +260,7 @@ def test_most_calls_is_the_number_of_calls_to_a_correct_memory() -> None:
 
     checked(process=Counted)
     assert counted == MOST_CALLS._asdict()
+
 
 STORING = """
 import os, pathlib
