@@ -90,12 +90,12 @@ def test_a_format_s_name_is_looked_at_first(imported: Call) -> None:
 def test_an_export_prints_its_files_and_leaves_what_is_there(imported: Call, call: Call) -> None:
     run = str(imported().folder)
     words = ("export", run, "--format", "longmemeval", "--data", "result.json", "--to", "new/hyp.jsonl")
-    code, out, _ = call(*words)
-    assert (code, out.splitlines()) == (0, ["new/hyp.jsonl", "new/hyp.jsonl.eval-results-rules"])
-    rows = [json.loads(line) for line in Path("new/hyp.jsonl").read_text().splitlines()]
+    written = call(*words).done.splitlines()
+    assert [Path(line).name for line in written] == ["hyp.jsonl", "hyp.jsonl.eval-results-rules"]
+    rows = [json.loads(line) for line in Path(written[0]).read_text().splitlines()]
     assert rows == [{"question_id": "q0", "hypothesis": "a heron"}, {"question_id": "q1", "hypothesis": "a swan"}]
     assert call(*words).fails("the file already exists")
-    assert json.loads(call(*words, "--force", "--json").out) == out.splitlines()
+    assert json.loads(call(*words, "--force", "--json").done) == written
 
 
 def test_an_export_without_its_data_is_refused(imported: Call, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

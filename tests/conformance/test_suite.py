@@ -14,6 +14,7 @@ from memeval.records.conformance import CheckOutcome, ConformanceCheck
 from memeval.records.errors import BadInput
 from memeval.records.track import Limits
 from memeval.systems.child import Launch
+from memeval.systems.messages import AdapterInfo
 from memeval.systems.process import SystemProcess
 from memeval.systems.source import find_system
 from tests.systems.helpers import PATIENT, write
@@ -215,9 +216,9 @@ def test_a_stop_ends_the_suite_and_the_system() -> None:
     processes: list[SystemProcess] = []
 
     class Listed(SystemProcess):
-        def start(self) -> None:
+        def start(self) -> AdapterInfo:
             processes.append(self)
-            super().start()
+            return super().start()
 
     def stop() -> None:
         if next(finished) == 3:
