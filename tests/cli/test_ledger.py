@@ -23,7 +23,6 @@ from tests.support.adapters import plain_adapter
 from tests.support.calling import Call, Said
 from tests.support.forging import Forger
 from tests.support.model_server import ModelServer
-from tests.support.runs import make_run
 from tests.support.standing import made_up
 
 SIZE: dict[str, str | int] = {"size": 1}
@@ -137,6 +136,7 @@ def test_a_judge_that_agrees_is_recorded_and_shown(call: Call, run: RunFolder, s
     row = row_of(run)
     assert row.trust.grades is GradeTrust.RE_ASKED
     assert sample_note(row, LedgerEvent.RE_ASKED) == "verdicts asked again: 20 of 20 equal (84–100 %)"
+    assert sample_note(row, LedgerEvent.RERUN) is None
 
 
 def test_a_judge_that_disagrees_is_recorded_and_fails(call: Call, run: RunFolder, server: PickyServer) -> None:
@@ -166,9 +166,3 @@ def test_a_system_that_answers_again_is_kept(call: Call, run: RunFolder, server:
     row = row_of(run)
     assert sample_note(row, LedgerEvent.RERUN) == "answers run again: 20 of 20 equal (84–100 %)"
     assert row.trust.grades is GradeTrust.CLAIMED
-
-
-def test_no_sample_has_no_note(tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "results", "acme")
-    (row,) = build_board([folder], Ledger(tmp_path / "results")).runs
-    assert sample_note(row, LedgerEvent.RERUN) is None
