@@ -15,6 +15,7 @@ from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import file_source, find_system
 from tests.evaluation.asking import benchmark_session
+from tests.support.adapters import plain_adapter
 from tests.support.calling import Call
 
 
@@ -55,22 +56,10 @@ def test_a_run_that_is_not_there_and_data_that_is_not_its_own_are_wrong_calls(ca
     assert call(str(broken)).fails("schema_version")
 
 
-CRASHING = """
-import os
-class Memory:
-    def reset(self): self.asked = 0
-    def ingest_session(self, session, timestamp): pass
-    def query(self, question, timestamp="now"):
-        if not os.path.exists(FLAG):
-            open(FLAG, "w").close()
-            os._exit(3)
-        return "A"
-"""
-
-
 def test_crashes_are_counted_everywhere(tmp_path: Path, call: Call, capsys: pytest.CaptureFixture[str]) -> None:
-    adapter = tmp_path / "crashing.py"
-    adapter.write_text(CRASHING.replace("FLAG", repr(str(tmp_path / "crashed"))), "utf-8")
+    mark = str(tmp_path / "crashed")
+    first_crashes = f"if not os.path.exists({mark!r}): open({mark!r}, 'w').close(); os._exit(3)"
+    adapter = plain_adapter(tmp_path, on_query=first_crashes)
     options = RunOptions(results=tmp_path / "results", concurrency=1, skip_conformance=True)
     options = replace(options, setup=replace(options.setup, sandbox=SandboxMode.NONE))
     folder = run_system(file_source(adapter), benchmark_session(), options)

@@ -15,6 +15,7 @@ from memeval.execution.journal import Journal
 from memeval.execution.steps import FinishedItems
 from memeval.records.errors import ExitCode
 from memeval.records.ledger import LedgerEvent, Runner
+from tests.support.adapters import plain_adapter
 from tests.support.calling import Call
 from tests.support.registered import register
 from tests.support.tiny import Missing, TinyBenchmark
@@ -28,13 +29,7 @@ protocols = ["judge"]
 systems = ["always-hedge", "no-memory"]
 """
 
-BROKEN = """
-class Broken:
-    def ingest_session(self, session, timestamp): raise RuntimeError("the disk is full")
-    def query(self, question, timestamp="now"): return ""
-    def get_context_tokens(self): return 0
-    def reset(self): pass
-"""
+DISK_FULL = "raise RuntimeError('the disk is full')"
 
 
 @pytest.fixture
@@ -133,7 +128,7 @@ def test_a_benchmark_without_data_is_named_once_and_skipped(call: Call) -> None:
 
 
 def test_a_system_that_cannot_answer_is_not_applicable_and_a_failing_one_does_not_stop_the_others(call: Call) -> None:
-    Path("broken.py").write_text(BROKEN)
+    plain_adapter(Path(), "broken", on_ingest=DISK_FULL)
     systems = 'systems = ["bm25", "broken.py", "always-hedge"]\nreaders = ["native"]'
     Path("results.toml").write_text(SET.replace('systems = ["always-hedge", "no-memory"]', systems))
     code, said, error = call()
@@ -164,7 +159,7 @@ def test_one_matrix_runs_alone_and_an_unknown_or_missing_one_is_refused(call: Ca
 
 
 def test_a_failed_cell_of_a_matrix_is_an_error_and_the_other_cells_are_recorded(call: Call) -> None:
-    Path("broken.py").write_text(BROKEN)
+    plain_adapter(Path(), "broken", on_ingest=DISK_FULL)
     with_matrix('"always-hedge", { id = "b", system = "broken.py" }')
     said = call("--matrix", "small")
     assert said.fails("1 cell of the matrix failed", "the disk is full", code=ExitCode.CHECK_FAILED)

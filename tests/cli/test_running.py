@@ -132,17 +132,9 @@ def test_machines_are_told_what_came_of_each_benchmark(call: Call) -> None:
     assert told["two@1"]["reason"] == "Its data is not on this machine. Its seed comes on 1 December."
 
 
-FAILING = """
-class Memory:
-    def reset(self): pass
-    def ingest_session(self, session, timestamp): pass
-    def query(self, question, timestamp="now"): raise KeyError("index")
-"""
-
-
 def test_a_limited_run_of_one_and_the_same_error_names_it_and_ends_with_1(call: Call, tmp_path: Path) -> None:
-    (tmp_path / "failing.py").write_text(FAILING, "utf-8")
-    words = ("run", "failing.py", "--benchmark", "one@1", "--limit", "1")
+    failing = plain_adapter(tmp_path, on_query="raise KeyError('index')")
+    words = ("run", str(failing), "--benchmark", "one@1", "--limit", "1")
     code, out, err = call([Named("one@1")], *words)
     assert (code, len(out.splitlines())) == (ExitCode.CHECK_FAILED, 1)
     assert "all items failed with the same error. First error: query raised KeyError: 'index'" in err
@@ -151,12 +143,12 @@ def test_a_limited_run_of_one_and_the_same_error_names_it_and_ends_with_1(call: 
 
 
 def test_a_run_that_stops_early_ends_with_1_and_names_the_first_error(call: Call, tmp_path: Path) -> None:
-    (tmp_path / "failing.py").write_text(FAILING, "utf-8")
-    many = TinyBenchmark(40)
-    code, out, err = call([many], "run", "failing.py", "--benchmark", "tiny@1")
-    assert (code, out) == (ExitCode.CHECK_FAILED, "")
-    assert "failing on tiny@1: stopped: the first 25 items all failed with the same error. First error: query" in err
-    assert call([many], "run", "failing.py", "--benchmark", "tiny@1", "--keep-going")[0] == ExitCode.CHECK_FAILED
+    failing = plain_adapter(tmp_path, on_query="raise KeyError('index')")
+    words = ("run", str(failing), "--benchmark", "tiny@1")
+    said = call([TinyBenchmark(40)], *words)
+    stopped = "plain on tiny@1: stopped: the first 25 items all failed with the same error. First error: query"
+    assert said.fails(stopped, code=ExitCode.CHECK_FAILED) and said.out == ""
+    assert call([TinyBenchmark(40)], *words, "--keep-going").code == ExitCode.CHECK_FAILED
 
 
 @dataclass
