@@ -17,6 +17,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from bench.page_tables import with_tables
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.beside import times_beside
@@ -33,7 +34,6 @@ from memeval.systems.source import find_system
 
 OUT, PAGE = Path("site/beside.json"), Path("site/history.md")
 BENCHMARK, PROTOCOL, TIER = "locomo@1", "retrieval", "fair"
-START, END = "<!-- times: made by python -m bench.beside -->", "<!-- end of times -->"
 
 BUSY_PER_CORE = 3
 SETTLE_SECONDS = 10.0
@@ -120,12 +120,8 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def page_of(page: str, rows: Sequence[dict[str, Any]]) -> str:
-    """Return the page with its table made again. Raises ValueError: the page has no place for the table."""
-    before, found, rest = page.partition(START)
-    _, closed, after = rest.partition(END)
-    if not (found and closed):
-        raise ValueError(f"{PAGE} has no lines '{START}' and '{END}'.")
-    return f"{before}{START}\n\n{table(rows)}\n\n{END}{after}"
+    """Return the page with its table made again."""
+    return with_tables(page, "bench.beside", {"times": table(rows)})
 
 
 def main(systems: Sequence[str]) -> int:

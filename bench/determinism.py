@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.page_tables import write_results
+from bench.page_tables import with_stored, write_results
 from memeval.local.catalogue import find_model, installed_engine
 from memeval.local.llama import Llama
 from memeval.local.server import engine_environment
@@ -233,10 +233,7 @@ def main() -> None:
         work(given.name, given.requests)
         return
     table = measured(given.name, given.requests)
-    before = json.loads(OUT.read_text()) if OUT.is_file() else []
-    mine = table["model"], table["processor"]
-    tables = [each for each in before if (each["model"], each["processor"]) != mine] + [table]
-    write(sorted(tables, key=lambda each: (str(each["model"]), str(each["processor"]))))
+    write(with_stored(OUT, [table], "model", "processor"))
     for row in table["rows"]:
         print(f"{row['variation']}: {row['texts_differ']} texts and {row['log_probabilities_differ']} differ")
 

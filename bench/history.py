@@ -13,6 +13,7 @@ from typing import Any
 
 from bench.gate import compare
 from bench.measure import Ratio
+from bench.page_tables import with_tables
 
 OUT, PAGE = Path("site/performance.json"), Path("site/performance.md")
 
@@ -21,9 +22,6 @@ SHOWN = 6
 
 SHORT_SECONDS = 0.1
 """Shorter times are shown in milliseconds."""
-
-START, END = "<!-- {}: made by python -m bench --store -->", "<!-- end of {} -->"
-"""Lines around a generated part of the page."""
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -73,23 +71,12 @@ def added(entries: Sequence[Entry], new: Entry) -> list[Entry]:
 def page_of(page: str, entries: Sequence[Entry]) -> str:
     """Return the page with its tables made again.
 
-    Args:
-        page: the page, in Markdown.
-        entries: the newest last; the page stays as it is without any.
-
-    Raises:
-        ValueError: the page has no place for a table.
+    ``entries``: the newest last; the page stays as it is without any.
     """
     if not entries:
         return page
-    for name, made in (("newest", newest_table(entries[-1])), ("commits", commits_table(entries))):
-        start, end = START.format(name), END.format(name)
-        before, found, rest = page.partition(start)
-        _, closed, after = rest.partition(end)
-        if not (found and closed):
-            raise ValueError(f"{PAGE} has no lines '{start}' and '{end}'.")
-        page = f"{before}{start}\n\n{made}\n\n{end}{after}"
-    return page
+    tables = {"newest": newest_table(entries[-1]), "commits": commits_table(entries)}
+    return with_tables(page, "bench --store", tables)
 
 
 def newest_table(newest: Entry) -> str:

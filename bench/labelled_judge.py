@@ -6,12 +6,11 @@ whose verdicts were published with the answers. Answers and replies are other pe
 """
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.page_tables import write_results
+from bench.page_tables import with_stored, write_results
 from memeval.claims.copies import Copies
 from memeval.claims.regrading import Sessions
 from memeval.evaluation.judge.judges import choose_judge
@@ -119,10 +118,7 @@ def main() -> None:
     parser.add_argument("--from", dest="files", type=Path, help="Folder of published files. Default: the pulled ones.")
     given = parser.parse_args()
     rows = measured(given.judge, given.sample, given.rows, given.files)
-    names = {(row["sample"], row["grader"]) for row in rows}
-    before = json.loads(OUT.read_text()) if OUT.is_file() else []
-    kept = [row for row in before if (row["sample"], row["grader"]) not in names]
-    write(sorted([*kept, *rows], key=lambda row: (str(row["sample"]), str(row["grader"]))))
+    write(with_stored(OUT, rows, "sample", "grader"))
     print(table_of(rows))
 
 

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from bench.page_tables import with_tables
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.lifecycle.benchmark import INFO, PARAMETERS, LifecycleBenchmark
 from memeval.benchmarks.lifecycle.expected import COMPARED, ORACLE, REFERENCE
@@ -25,9 +26,6 @@ SHOWN = ("banks", "export")
 
 CONTROLS = (REFERENCE, *COMPARED, ORACLE)
 """The columns of the table."""
-
-START, END = "<!-- {}: made by python -m bench.lifecycle -->", "<!-- end of {} -->"
-"""Lines around a generated part of the page."""
 
 Passed = dict[str, tuple[int, int]]
 """For each control, the number of items that it passes, and of all."""
@@ -95,19 +93,10 @@ def _title(name: str) -> str:
 
 
 def page_of(page: str, result: Mapping[str, Mapping[str, Mapping[str, Iterable[int]]]]) -> str:
-    """Return the page with its tables made again.
-
-    Raises:
-        ValueError: the page has no place for a table.
-    """
-    for name, heading in (("probes", "Part and probe"), ("sizes", "Unrelated texts")):
-        start, end = START.format(name), END.format(name)
-        before, found, rest = page.partition(start)
-        _, closed, after = rest.partition(end)
-        if not (found and closed):
-            raise ValueError(f"{PAGE} has no lines '{start}' and '{end}'.")
-        page = f"{before}{start}\n\n{table(result[name], heading)}\n\n{end}{after}"
-    return page
+    """Return the page with its tables made again."""
+    headings = {"probes": "Part and probe", "sizes": "Unrelated texts"}
+    tables = {name: table(result[name], heading) for name, heading in headings.items()}
+    return with_tables(page, "bench.lifecycle", tables)
 
 
 def main() -> int:

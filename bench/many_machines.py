@@ -20,30 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from bench.chaos_parts import Cluster
+from bench.questions_at_once import LastRow
+from bench.questions_at_once import sleeper as pausing
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.execution.progress import Progress
-from memeval.systems.source import SystemSource, file_source
+from memeval.systems.source import SystemSource
 from tests.support.equal_runs import comparable_digests
 from tests.support.tiny import TinyBenchmark
-
-ADAPTER = """
-import time
-
-class Sleeper:
-    questions_at_once = {at_once}
-
-    def reset(self):
-        self.told = []
-
-    def ingest_session(self, session, timestamp):
-        self.told += [turn["content"] for turn in session["turns"]]
-
-    def query(self, question, timestamp="now"):
-        time.sleep({pause})
-        return self.told[0]
-"""
 
 CONVERSATIONS, QUESTIONS, LATENCY = 40, 50, 0.2
 TOGETHER = 5
@@ -54,16 +39,6 @@ KILLS, KILL_LATENCY, KILL_QUESTIONS = 20, 0.02, 120
 KILL_CONVERSATIONS = 12, 1
 """Among how many conversations the questions are divided: many, or one, which the workers share."""
 MOST_OF_IDEAL, LEAST_SPEEDUP = 1.25, 3.3
-
-
-class LastRow(Progress):
-    """Notes when the last row was on disk."""
-
-    at = 0.0
-
-    def advance(self, items: int, errors: int) -> None:
-        """See :class:`Progress`."""
-        self.at = time.time()
 
 
 def cluster_of(workers: int) -> Any:
@@ -96,10 +71,7 @@ class KillsAWorker(Progress):
 
 def sleeper(folder: Path, latency: float, at_once: int = 1) -> SystemSource:
     """Return a system that answers after some time, in seconds."""
-    path = folder / f"{at_once}-at-once" / "sleeper.py"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(ADAPTER.format(pause=latency, at_once=at_once), encoding="utf-8")
-    return file_source(path)
+    return pausing(folder / f"{at_once}-at-once", at_once, latency, is_async=False)
 
 
 def speed(folder: Path, latency: float) -> bool:

@@ -58,7 +58,7 @@ class LastRow(Progress):
 
 def sleeper(folder: Path, at_once: int, latency: float, *, is_async: bool) -> SystemSource:
     """Return a system that answers after a pause, in seconds."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     path = folder / "sleeper.py"
     kind, pause = ("async def", "await asyncio.sleep") if is_async else ("def", "time.sleep")
     text = ADAPTER.format(at_once=at_once, kind=kind, pause=f"{pause}({latency})")

@@ -13,8 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.measure import PYTHON, Cost, Ratio, cost_of, in_turn, ratio
-from bench.run_deepmemeval import ADAPTER, released
-from memeval.benchmarks import find
+from bench.run_deepmemeval import trivial_run
 
 PAIRS = 7
 CONCURRENCY = 64
@@ -25,11 +24,8 @@ ROOT = Path(__file__).parents[1]
 
 def measure(scratch: Path) -> list[Ratio]:
     """Measure on the released data where it is here, else on ``beliefs@2``."""
-    data = released()
-    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs@2"
-    given = ["--data", str(data)] if data and name == "deepmemeval" else []
-    (scratch / "trivial.py").write_text(ADAPTER, encoding="utf-8")
-    cost_of([PYTHON, "-m", "memeval", "run", "trivial.py", "--benchmark", name, "--results", "source", *given], scratch)
+    name, given, run = trivial_run(scratch)
+    cost_of([*run, "--results", "source"], scratch)
     rejudge = [
         *(PYTHON, "-m", "memeval", "regrade", "out", "--results", "out", *given),
         *("--judge", "openai:local", "--judge-label", "bench", "--concurrency", str(CONCURRENCY)),

@@ -44,26 +44,35 @@ def released() -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
+def trivial_run(scratch: Path) -> tuple[str, list[str], list[str]]:
+    """Write the trivial adapter.
+
+    Returns: The benchmark whose data is here, DeepMemEval or else ``beliefs@2``; the options that name its data, and
+    the command that runs the adapter on it.
+    """
+    data = released()
+    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs@2"
+    given = ["--data", str(data)] if data else []
+    (scratch / "trivial.py").write_text(ADAPTER, encoding="utf-8")
+    return name, given, [PYTHON, "-m", "memeval", "run", "trivial.py", "--benchmark", name, *given]
+
+
 def measure(scratch: Path) -> list[Ratio]:
     """Measure on the released data where it is here, else on ``beliefs@2``.
 
     Two references: a bare pipe that has each answer on disk before it counts it, which is what a run promises, and one
     that flushes an answer's whole scenario at once. A run shares flushes between the scenarios in flight.
     """
-    data = released()
-    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs@2"
-    (scratch / "trivial.py").write_text(ADAPTER, encoding="utf-8")
+    name, _data, run = trivial_run(scratch)
     questions = 0
     with (scratch / "scenarios.jsonl").open("w", encoding="utf-8") as lines:
-        for scenario in find(name).open(data).scenarios():
+        for scenario in find(name).open(released()).scenarios():
             questions += sum(isinstance(step, Question) for step in scenario.steps)
             lines.write(json.dumps(_plain(scenario)) + "\n")
-    command = [PYTHON, "-m", "memeval", "run", "trivial.py", "--benchmark", name, "--results", "out"]
-    command += ["--data", str(data)] if data and name == "deepmemeval" else []
 
     def ours() -> Cost:
         shutil.rmtree(scratch / "out", ignore_errors=True)
-        return cost_of(command, scratch)
+        return cost_of([*run, "--results", "out"], scratch)
 
     def bare_pipe(each: str) -> Cost:
         script = str(Path(__file__).with_name("bare_pipe.py"))

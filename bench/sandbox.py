@@ -6,9 +6,8 @@ import shutil
 from functools import partial
 from pathlib import Path
 
-from bench.measure import PYTHON, Cost, Ratio, cost_of, in_turn, ratio
-from bench.run_deepmemeval import ADAPTER, released
-from memeval.benchmarks import find
+from bench.measure import Cost, Ratio, cost_of, in_turn, ratio
+from bench.run_deepmemeval import trivial_run
 from memeval.records.errors import BadInput
 from memeval.systems.sandbox import SandboxMode, find_sandbox
 
@@ -22,15 +21,11 @@ def measure(scratch: Path) -> list[Ratio]:
     except BadInput as error:
         print(error)
         return []
-    data = released()
-    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs@2"
-    (scratch / "trivial.py").write_text(ADAPTER, encoding="utf-8")
-    command = [PYTHON, "-m", "memeval", "run", "trivial.py", "--benchmark", name, "--results", "out"]
-    command += ["--data", str(data)] if data and name == "deepmemeval" else []
+    name, _data, trivial = trivial_run(scratch)
 
     def run(mode: SandboxMode) -> Cost:
         shutil.rmtree(scratch / "out", ignore_errors=True)
-        return cost_of([*command, "--sandbox", mode.value], scratch)
+        return cost_of([*trivial, "--results", "out", "--sandbox", mode.value], scratch)
 
     return [
         ratio(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bench.page_tables import write_results
+from bench.page_tables import with_stored, write_results
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import run_system
@@ -190,9 +190,7 @@ def main() -> None:
     parser.add_argument("--model", default="qwen2.5-coder-1.5b")
     given = parser.parse_args()
     row = measured(given.slug, given.model)
-    before = json.loads(OUT.read_text()) if OUT.is_file() else []
-    others = [each for each in before if (each["product"], each["model"]) != (row["product"], row["model"])]
-    write(sorted([*others, row], key=lambda each: (str(each["product"]), str(each["model"]))))
+    write(with_stored(OUT, [row], "product", "model"))
     print(json.dumps(row, indent=1))
 
 

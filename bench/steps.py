@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.page_tables import with_tables
 from memeval.archive.runs import RunFolder, runs_under
 from memeval.leaderboard.samples import TrackSamples, read_samples
 from memeval.statistics.flips import Array
@@ -46,9 +47,6 @@ NOISE = {
 
 REGAINED = 0.25
 """For each right answer that a step loses, how many wrong ones become right."""
-
-START, END = "<!-- {}: made by python -m bench.steps -->", "<!-- end of {} -->"
-"""Lines around a generated part of the page."""
 
 Result = dict[str, list[dict[str, object]]]
 
@@ -193,15 +191,9 @@ def _percent(share: object, digits: int) -> str:
 
 
 def page_of(page: str, result: Result) -> str:
-    """Return the page with its tables made again. Raises ValueError: the page has no place for a table."""
-    for name, made in (("false steps", false_table(result)), ("steps found", power_table(result))):
-        start, end = START.format(name), END.format(name)
-        before, found, rest = page.partition(start)
-        _, closed, after = rest.partition(end)
-        if not (found and closed):
-            raise ValueError(f"{PAGE} has no lines '{start}' and '{end}'.")
-        page = f"{before}{start}\n\n{made}\n\n{end}{after}"
-    return page
+    """Return the page with its tables made again."""
+    tables = {"false steps": false_table(result), "steps found": power_table(result)}
+    return with_tables(page, "bench.steps", tables)
 
 
 def main(words: Sequence[str] = ()) -> int:

@@ -44,11 +44,6 @@ def test_the_page_has_the_tables_of_the_stored_measurements() -> None:
     assert STORED and page_of(page, STORED) == page
 
 
-def test_a_page_without_a_place_for_a_table_is_an_error() -> None:
-    with pytest.raises(ValueError, match="has no lines"):
-        page_of("# Performance", [entry("a", measured(1.0))])
-
-
 def test_missed_targets_of_time_and_memory_are_bold() -> None:
     table = plain(newest_table(entry("a", measured(1.6), measured(1.2, "other", peak_mb=400.0, peak_target_mb=300.0))))
     assert "| **1.60 ×** |" in table and "| 1.20 × |" in table

@@ -31,11 +31,6 @@ def test_the_page_has_the_tables_of_the_simulation() -> None:
     assert page_of(page, RESULT) == page
 
 
-def test_a_page_without_a_place_for_a_table_is_an_error() -> None:
-    with pytest.raises(ValueError, match="has no lines"):
-        page_of("# Read trends", RESULT)
-
-
 def test_at_most_five_of_a_hundred_histories_without_a_change_show_a_step() -> None:
     shares = [row["share"] for row in RESULT["false"]]
     assert len(shares) == len(TRACKS) * len(NOISE) * len(VERSIONS)

@@ -68,6 +68,11 @@ def alone(place: int, row: Grade) -> dict[str, Any]:
     return {"cluster": row.item_id}
 
 
+def right_alone(*places: int) -> Callable[[int, Grade], dict[str, Any]]:
+    """Have some items right and the others wrong, each a cluster of its own."""
+    return lambda place, row: right(*places)(place, row) | alone(place, row)
+
+
 def test_runs_are_compared_with_the_first_overall_by_category_and_by_item(made: Made) -> None:
     first, second = made("a", right(0, 1, 2)), made("b", right(*range(1, 24)))
     comparison = compare_runs([first, second])
@@ -86,10 +91,7 @@ def test_runs_are_compared_with_the_first_overall_by_category_and_by_item(made: 
 
 
 def test_with_enough_clusters_a_better_run_is_significantly_better(made: Made) -> None:
-    def of(*places: int) -> Callable[[int, Grade], dict[str, Any]]:
-        return lambda place, row: right(*places)(place, row) | alone(place, row)
-
-    good, bad = made("good", of(*range(24))), made("bad", of(0, 1, 2))
+    good, bad = made("good", right_alone(*range(24))), made("bad", right_alone(0, 1, 2))
     (better,), (worse,) = (compare_runs(pair).pairs for pair in ([bad, good], [good, bad]))
     assert better.overall is not None and worse.overall is not None
     assert (better.overall.sign, worse.overall.sign) == (Sign.BETTER, Sign.WORSE)
@@ -101,12 +103,9 @@ def test_with_enough_clusters_a_better_run_is_significantly_better(made: Made) -
 
 
 def test_composites_and_categories_of_all_runs_are_corrected_together(made: Made) -> None:
-    def of(*places: int) -> Callable[[int, Grade], dict[str, Any]]:
-        return lambda place, row: right(*places)(place, row) | alone(place, row)
-
-    base, better = made("a", of(0, 1, 12)), made("b", of(*range(2, 9), 12, 13))
+    base, better = made("a", right_alone(0, 1, 12)), made("b", right_alone(*range(2, 9), 12, 13))
     (alone_pair,) = compare_runs([base, better]).pairs
-    several = compare_runs([base, better, *(made(f"c{n}", of(*range(n, 2 * n))) for n in (3, 4, 5, 6))]).pairs
+    several = compare_runs([base, better, *(made(f"c{n}", right_alone(*range(n, 2 * n))) for n in (3, 4, 5, 6))]).pairs
     assert alone_pair.overall is not None and several[0].overall is not None
     assert several[0].overall.p == alone_pair.overall.p, "the same two runs have the same p-value in every family"
     assert several[0].overall.corrected > alone_pair.overall.corrected >= alone_pair.overall.p

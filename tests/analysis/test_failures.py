@@ -397,11 +397,9 @@ def test_times_differ_the_same_way_round_and_never_from_themselves(one: str, oth
 @pytest.mark.parametrize(
     ("answer", "says_so"),
     [
-        ("Not mentioned in the conversation", True),
         ("The conversation does not say where.", True),
         ("There is not enough information to tell.", True),
         ("I’m not sure.", True),
-        ("Unknown", True),
         ("A hive, and she said nobody did not like it.", False),
         ("He did not have breakfast.", False),
         ("Bees", False),

@@ -68,12 +68,29 @@ def source_of(data: bytes, mapping: dict[str, Any], **fields: Any) -> PublishedS
     )
 
 
-@pytest.fixture
-def keys(tmp_path: Path) -> Path:
-    path = tmp_path / "keys.jsonl"
+def described(folder: Path, published: bytes) -> Path:
+    """Write the source of the small file, and return the folder of sources."""
+    folder.mkdir()
+    (folder / "acme.toml").write_text(
+        'schema_version = 1\nname = "acme"\ntitle = "Acme"\nrepository = "acme/memory"\n'
+        f'commit = "{"0" * 40}"\nlicence = "MIT"\nlooked_at = "2026-11-22"\n'
+        '[mappings.main]\nrows = "$[*]"\nitem = "id"\nanswer = "said"\nverdicts = {judge = "ok"}\n'
+        '[[files]]\nname = "answers"\nsystem = "Acme"\nbenchmark = "longmemeval@1"\nprotocol = "judge"\n'
+        f'parts = [{{path = "runs/answers.json", digest = "{digest_bytes(published)}", mapping = "main"}}]\n'
+    )
+    return folder
+
+
+def write_keys(folder: Path) -> Path:
+    path = folder / "keys.jsonl"
     rows = [{**each, "question_type": "single-session-user", "question_day": "2023-05-30"} for each in KEYS]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return path
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    return write_keys(tmp_path)
 
 
 @pytest.fixture

@@ -194,24 +194,24 @@ def test_a_normal_clone_is_found(place: Place, where: str) -> None:
     source = source_of(b"[1]", BY_ID)
     copies = Copies(place(where))
     assert copies.has(source, source.files[0].parts[0])
-    assert copies.read(source, source.files[0].parts[0]) == b"[1]"
+    assert copies.find(source, source.files[0].parts[0])[1] == b"[1]"
 
 
 def test_a_clone_of_another_owner_with_the_same_name_does_not_hide_the_right_one(place: Place) -> None:
     source = source_of(b"[1]", BY_ID)
     folder = place("runs/answers.json")
     (place("memory/runs/answers.json") / "memory/runs/answers.json").write_bytes(b"[2]")
-    assert Copies(folder).read(source, source.files[0].parts[0]) == b"[1]"
+    assert Copies(folder).find(source, source.files[0].parts[0])[1] == b"[1]"
 
 
 def test_a_clone_at_another_commit_is_refused_and_the_commit_named(place: Place) -> None:
     source = source_of(b"[2]", BY_ID)
     with pytest.raises(BadInput, match=f"expected {digest_bytes(b'[2]')}.*Check that commit out") as raised:
-        Copies(place("memory/runs/answers.json")).read(source, source.files[0].parts[0])
+        Copies(place("memory/runs/answers.json")).find(source, source.files[0].parts[0])
     assert source.commit is not None and source.commit in str(raised.value)
 
 
 def test_an_absent_file_names_the_command_that_fetches_it(tmp_path: Path) -> None:
     source = source_of(b"[1]", BY_ID)
     with pytest.raises(BadInput, match=r"no copy of acme/memory/runs/answers\.json.*memeval sources pull acme"):
-        Copies(tmp_path).read(source, source.files[0].parts[0])
+        Copies(tmp_path).find(source, source.files[0].parts[0])

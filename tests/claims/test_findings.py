@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from memeval.claims.findings import claim_verdict, read_findings
-from memeval.claims.store import write_regraded
+from memeval.claims.store import read_sources, write_regraded
 from memeval.records.errors import BadInput
-from memeval.records.finding import ClaimUnit, ClaimVerdict, FileCount, PublishedClaim, Recount
+from memeval.records.finding import ClaimUnit, ClaimVerdict, FileCount, PublishedClaim, Recount, RecountedClaim
 from tests.claims.conftest import BY_ID, ROWS, Grade
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +47,15 @@ def claim_of(**fields: Any) -> PublishedClaim:
 def counted(value: float) -> Recount:
     file = FileCount(name="a/b", value=value, rows=1, counted=1, signs=0)
     return Recount(value=value, files=(file,), counted_at="2026-11-23")
+
+
+def recounted(folder: Path, claims: str) -> tuple[RecountedClaim, Recount]:
+    """Return the only claim, counted from the files stored in a folder, and its recount."""
+    report = read_findings(board(folder, claims))
+    assert report is not None
+    (finding,) = report.findings
+    assert finding.recount is not None
+    return finding, finding.recount
 
 
 def board(folder: Path, claims: str) -> Path:
@@ -91,11 +100,9 @@ def test_a_claim_without_a_file_is_not_attributable_and_a_missing_file_is_said()
 def test_a_value_is_counted_from_the_stored_rows_unmatched_ones_included(graded: Grade, tmp_path: Path) -> None:
     stranger = {"id": "q99", "said": "?", "ok": True}
     write_regraded(tmp_path / "results", graded([*ROWS, stranger], BY_ID))
-    report = read_findings(board(tmp_path, CLAIM))
-    assert report is not None
-    (finding,) = report.findings
-    assert finding.recount is not None and finding.recount.value == pytest.approx(4 / 5)
-    assert finding.recount.files[0].model_dump(exclude={"value"}) == {
+    finding, found = recounted(tmp_path, CLAIM)
+    assert found.value == pytest.approx(4 / 5)
+    assert found.files[0].model_dump(exclude={"value"}) == {
         "name": "acme/answers",
         "rows": 5,
         "questions": 4,
@@ -117,18 +124,16 @@ def test_recall_and_the_files_own_score_are_counted_over_rows_that_have_them(gra
     write_regraded(tmp_path / "results", graded(rows, mapping, protocol="retrieval"))
     values = {}
     for extra in ('value = "recall"', 'value = "score"\nscore = "mine"'):
-        report = read_findings(board(tmp_path, f"{CLAIM}{extra}\n"))
-        assert report is not None and report.findings[0].recount is not None
-        values[extra] = (report.findings[0].recount.value, report.findings[0].recount.files[0].counted)
+        _finding, found = recounted(tmp_path, f"{CLAIM}{extra}\n")
+        values[extra] = (found.value, found.files[0].counted)
     assert list(values.values()) == [(0.75, 2), (pytest.approx(1.75 / 3), 3)]
 
 
 def test_several_files_count_equally_whatever_their_rows(graded: Grade, tmp_path: Path) -> None:
     write_regraded(tmp_path / "results", graded(ROWS, BY_ID))
     write_regraded(tmp_path / "results", graded(ROWS[3:], BY_ID, name="short"))
-    report = read_findings(board(tmp_path, CLAIM.replace('["acme/answers"]', '["acme/answers", "acme/short"]')))
-    assert report is not None and report.findings[0].recount is not None
-    assert report.findings[0].recount.value == pytest.approx((0.75 + 0) / 2)
+    _finding, found = recounted(tmp_path, CLAIM.replace('["acme/answers"]', '["acme/answers", "acme/short"]'))
+    assert found.value == pytest.approx((0.75 + 0) / 2)
 
 
 @pytest.mark.parametrize(
@@ -159,8 +164,6 @@ def test_the_stored_findings_are_complete_and_judge_nobody() -> None:
 
 
 def test_a_claim_and_the_source_of_its_rows_name_the_same_commit_and_licence() -> None:
-    from memeval.claims.store import read_sources
-
     report = read_findings(ROOT / "results")
     assert report is not None
     sources = {source.name: source for source in read_sources(ROOT / "sources")}

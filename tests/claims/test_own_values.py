@@ -19,9 +19,8 @@ from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.finding import Evidence
 from memeval.records.mapping import RowMapping
-from tests.claims.conftest import Grade
-from tests.claims.test_findings import CLAIM, board
-from tests.claims.test_store import described
+from tests.claims.conftest import Grade, described
+from tests.claims.test_findings import CLAIM, board, recounted
 
 QUESTIONS = ("Who called?", "Who called?", "How many cups?", "What colour is the door?")
 
@@ -149,10 +148,8 @@ def test_a_claim_on_it_names_scale_questions_judge_rule_and_evidence(graded: Gra
     parts = [{**part, "digest": digest_bytes(data), "trial": trial} for trial in (0, 1)]
     write_regraded(tmp_path / "results", graded(data, SCORED, **OWN | {"scale": "rubric"}, judges=judges, parts=parts))
     counted = 'value = "score"\nscore = "points"\n'
-    report = read_findings(board(tmp_path, CLAIM.replace('"75"', '"43.75"') + counted))
-    assert report is not None
-    (finding,) = report.findings
-    assert finding.recount is not None and finding.recount.value == pytest.approx(1.75 / 4)
+    finding, found = recounted(tmp_path, CLAIM.replace('"75"', '"43.75"') + counted)
+    assert found.value == pytest.approx(1.75 / 4)
     assert (finding.questions, finding.of, finding.judges) == (4, 40, ("model-a",))
     assert finding.scale == "mean of rubric items, each 0, ½ or 1"
     assert finding.rule == "mean of the score ‘points’ in the file, repetitions averaged"

@@ -70,8 +70,7 @@ def test_no_drop_ends_with_0_and_annotations_are_printed_on_request(call: Call) 
 
 def test_no_baseline_is_said_and_fails_only_if_one_is_required(call: Call) -> None:
     run = stored(1, 45).run.run_id
-    said = call(run)
-    assert said.code == 0 and "No baseline: nothing was compared." in said.out
+    assert "No baseline: nothing was compared." in call(run).done
     assert call(run, "--require-baseline").code == 1
     settings("require_baseline = true")
     assert call(run).err.startswith("memeval: no baseline. Accept an earlier run")
@@ -80,7 +79,7 @@ def test_no_baseline_is_said_and_fails_only_if_one_is_required(call: Call) -> No
 def test_a_baseline_of_another_track_ends_with_2(call: Call) -> None:
     other = stored(1, 30, track=make_track(items=40))
     said = call(stored(2, 45).run.run_id, "--baseline", other.run.run_id)
-    assert said.code == 2 and "is on another track. Different: categories." in said.err
+    assert said.fails("is on another track. Different: categories.")
 
 
 def test_json_is_one_record_with_a_schema(call: Call) -> None:
@@ -139,20 +138,19 @@ def test_settings_that_make_no_sense_are_refused(call: Call, line: str, problem:
     run = stored(1, 45).run.run_id
     settings(line)
     said = call(run)
-    assert said.code == 2 and problem in said.err and "memeval.toml" in said.err and "secret" not in said.err
+    assert said.fails(problem, "memeval.toml") and "secret" not in said.err
 
 
 def test_limits_come_from_the_settings(call: Call) -> None:
     run = regression()
     settings("relative_percent = 90\noverall_points = 60\ncategory_points = 60")
-    said = call(run)
-    assert said.code == 0 and "60 points or 90 %" in said.out
+    assert "60 points or 90 %" in call(run).done
 
 
 def test_the_smallest_drops_that_are_found_are_printed(call: Call) -> None:
     run = stored(1, 45).run.run_id
-    said = call(run, "--power")
-    assert said.code == 0 and "composite" in said.out and "10 % noise" in said.out
+    table = call(run, "--power").done
+    assert "composite" in table and "10 % noise" in table
     record = json.loads(call(run, "--power", "--json").out)
     assert [each["metric"] for each in record["drops"]] == ["composite", "kept", "changed"]
     assert 0.03 < record["drops"][1]["quiet"] < 0.5
@@ -208,10 +206,10 @@ def test_a_webhook_that_is_down_is_one_warning_and_no_pass(
 def test_no_server_and_no_secret_are_warnings_too(call: Call, hook: Hook, monkeypatch: pytest.MonkeyPatch) -> None:
     run = regression()
     said = call(run, "--on-regression", "http://127.0.0.1:1/hook-token")
-    assert said.code == 1 and "the webhook at http://127.0.0.1 failed (ConnectionRefusedError)" in said.err
+    assert said.fails("the webhook at http://127.0.0.1 failed (ConnectionRefusedError)", code=1)
     monkeypatch.delenv("MEMEVAL_WEBHOOK_SECRET")
-    said = call(run, "--on-regression", hook.url)
-    assert said.code == 1 and "MEMEVAL_WEBHOOK_SECRET is not set" in said.err and not hook.requests
+    assert call(run, "--on-regression", hook.url).fails("MEMEVAL_WEBHOOK_SECRET is not set", code=1)
+    assert not hook.requests
 
 
 def test_a_command_receives_the_result_and_is_never_a_shell(call: Call) -> None:
@@ -230,7 +228,7 @@ def test_a_command_receives_the_result_and_is_never_a_shell(call: Call) -> None:
 )
 def test_a_command_that_fails_is_one_warning(call: Call, command: str, problem: str) -> None:
     said = call(regression(), "--on-regression", command)
-    assert said.code == 1 and problem in said.err and said.err.count("warning") == 1
+    assert said.fails(problem, code=1) and said.err.count("warning") == 1
 
 
 def test_a_command_on_the_command_line_may_be_a_list(call: Call, tmp_path: Path) -> None:
@@ -256,8 +254,7 @@ def test_a_regression_is_accepted_only_with_the_flag_and_the_ledger_says_so(
     run = stored(2, 20, accepted=False).run.run_id
     accept = ("ledger", "accept")
     said = call(run, "--reason", "new model", command=accept)
-    assert said.code == 1 and "the run is a regression (composite, changed)." in said.err
-    assert "add --regressed and give the reason" in said.err
+    assert said.fails("the run is a regression (composite, changed).", "add --regressed and give the reason", code=1)
     later = stored(3, 20, accepted=False)
     found = api.check(later)
     assert found.baseline is not None and run not in found.baseline.runs

@@ -63,23 +63,19 @@ def call(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 
 def test_nothing_is_fetched_before_the_licence_is_accepted(call: Call, folder: Path) -> None:
-    code, out, err = call("pull", "longmemeval")
-    assert (code, out) == (ExitCode.BAD_INPUT, "")
-    assert "Its licence is MIT." in err and "https://spdx.org/licenses/MIT.html" in err and "Cite as" in err
-    assert (
-        "the licence of longmemeval@1 is not accepted: this is not a terminal. It is MIT" in err
-        and "Accept it with --accept-licence" in err
-    )
+    said = call("pull", "longmemeval")
+    assert said.fails("Its licence is MIT.", "https://spdx.org/licenses/MIT.html", "Cite as") and said.out == ""
+    assert "the licence of longmemeval@1 is not accepted: this is not a terminal. It is MIT" in said.err
+    assert "Accept it with --accept-licence" in said.err
     assert not folder.exists()
 
 
 def test_a_licence_is_accepted_once_for_all_files_of_a_benchmark(call: Call, folder: Path) -> None:
     path = folder / "longmemeval" / "made_s.json"
-    code, out, err = call("pull", "longmemeval", "--accept-licence")
-    assert (code, out) == (0, f"{path}\n") and "Its licence is MIT." in err
+    said = call("pull", "longmemeval", "--accept-licence")
+    assert said.done == f"{path}\n" and "Its licence is MIT." in said.err
     assert path.read_bytes() == BYTES
-    code, out, err = call("pull", "longmemeval", "--file", "oracle")
-    assert code == 0 and "Its licence is" not in err
+    assert "Its licence is" not in call("pull", "longmemeval", "--file", "oracle").err
     assert (folder / "longmemeval" / "made_oracle.json").read_bytes() == SECOND
     (stored,) = (folder / "licences").iterdir()
     assert json.loads(stored.read_text())["licence"] == "MIT"
@@ -127,9 +123,8 @@ def test_whoever_sits_at_a_terminal_is_asked(tmp_path: Path, answer: bytes, kept
 
 def test_the_list_names_every_file_and_how_to_get_it(call: Call, folder: Path) -> None:
     call("pull", "longmemeval", "--accept-licence")
-    code, out, _ = call("list", "longmemeval")
-    lines = [line.strip() for line in out.splitlines()]
-    assert (code, lines[0]) == (0, "longmemeval@1: LongMemEval, 500 items, licence MIT")
+    lines = [line.strip() for line in call("list", "longmemeval").done.splitlines()]
+    assert lines[0] == "longmemeval@1: LongMemEval, 500 items, licence MIT"
     assert "--protocol judge (default): Judge" in lines
     assert any(line.startswith("--tier quick: ") for line in lines)
     assert f"file s: 7 kB, {digest_bytes(BYTES)}" in lines
@@ -138,12 +133,12 @@ def test_the_list_names_every_file_and_how_to_get_it(call: Call, folder: Path) -
 
 
 def test_the_list_begins_with_what_is_ready_and_gives_each_benchmark_a_line(call: Call) -> None:
-    code, out, _ = call("list")
+    out = call("list").done
     summary, blank, head, *lines = out.splitlines()
     ready = sum(line.endswith(" ready") for line in lines)
     need = sum("memeval data pull " in line for line in lines)
     assert summary.startswith(f"{ready} benchmarks ready to run, {need} need data: memeval data pull NAME.")
-    assert (code, blank, head.split()) == (0, "", ["benchmark", "items", "size", "licence", "state"])
+    assert (blank, head.split()) == ("", ["benchmark", "items", "size", "licence", "state"])
     states = {line.split()[0]: line for line in lines}
     assert set(states) == set(known_ids())
     assert "2.2 MB" in states["deepmemeval@1"] and "sha256" not in out
@@ -183,11 +178,10 @@ def test_verify_counts_what_a_released_file_must_hold(call: Call) -> None:
 def test_verify_says_that_a_file_of_the_right_shape_is_no_released_one(call: Call, tmp_path: Path) -> None:
     copy = tmp_path / "copy.json"
     copy.write_bytes(json.dumps(rows()[1:]).encode())
-    code, _, err = call("verify", "longmemeval", "--data", str(copy))
-    assert code == ExitCode.CHECK_FAILED
-    assert "the data has the shape of longmemeval@1, but is not a released file: its digest is sha256:" in err
-    code, _, err = call("verify", "longmemeval", "--data", str(copy), "--file", "oracle")
-    assert code == ExitCode.CHECK_FAILED and "is not the released 'oracle'" in err
+    shape = "the data has the shape of longmemeval@1, but is not a released file: its digest is sha256:"
+    for words, problem in (((), shape), (("--file", "oracle"), "is not the released 'oracle'")):
+        said = call("verify", "longmemeval", "--data", str(copy), *words)
+        assert said.fails(problem, code=ExitCode.CHECK_FAILED)
 
 
 def test_verify_reads_the_bytes_and_believes_no_index(
@@ -199,11 +193,8 @@ def test_verify_reads_the_bytes_and_believes_no_index(
     call("verify", "longmemeval", "--data", str(copy))
     (index,) = (tmp_path / "cache" / "indexes").iterdir()
     index.write_text(index.read_text().replace(digest_bytes(copy.read_bytes()), digest_bytes(BYTES)))
-    code, _, err = call("verify", "longmemeval", "--data", str(copy))
-    assert (
-        code == ExitCode.CHECK_FAILED
-        and f"the file changed: its digest is {digest_bytes(copy.read_bytes())}, and was" in err
-    )
+    changed = f"the file changed: its digest is {digest_bytes(copy.read_bytes())}, and was"
+    assert call("verify", "longmemeval", "--data", str(copy)).fails(changed, code=ExitCode.CHECK_FAILED)
 
 
 @pytest.mark.parametrize(
@@ -217,23 +208,22 @@ def test_verify_names_the_released_file(call: Call, name: str, file: str, which:
     data = Path(os.environ.get("MEMEVAL_TEST_DATA", "nowhere"))
     if not (data / name / file).is_file():
         pytest.skip(f"MEMEVAL_TEST_DATA names no folder with {name}/{file}")
-    code, out, _ = call("verify", name, "--data", str(data))
-    assert code == 0 and which in out and out.endswith(f"; the released file 'full', {file}\n")
+    out = call("verify", name, "--data", str(data)).done
+    assert which in out and out.endswith(f"; the released file 'full', {file}\n")
 
 
 def test_verify_says_that_a_sample_was_released_too(call: Call) -> None:
     sample = Path(os.environ.get("MEMEVAL_TEST_DATA", "nowhere")) / "deepmemeval" / "deepmemeval_sample.json"
     if not sample.is_file():
         pytest.skip("MEMEVAL_TEST_DATA names no folder with deepmemeval/deepmemeval_sample.json")
-    code, out, _ = call("verify", "deepmemeval", "--data", str(sample))
-    assert code == 0 and "10 items" in out and "a released file, but not one that" in out
+    out = call("verify", "deepmemeval", "--data", str(sample)).done
+    assert "10 items" in out and "a released file, but not one that" in out
 
 
 def test_verify_names_what_a_generated_benchmark_is_made_with_and_counts_it(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code, out, _ = call("verify", "lifecycle@1")
-    assert code == 0 and out.endswith("; generated with seed 42, size 14\n")
+    assert call("verify", "lifecycle@1").done.endswith("; generated with seed 42, size 14\n")
     monkeypatch.setitem(PARAMETERS.defaults, "size", 12)
     assert call("verify", "beliefs@2").fails("its catalogue says 780 items", code=ExitCode.CHECK_FAILED)
 

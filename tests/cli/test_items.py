@@ -52,15 +52,13 @@ def test_the_example_of_the_guide_is_what_the_command_prints(call: Call, tmp_pat
             place.symlink_to(folder.path)
     page = (ROOT / "site" / "comparing.md").read_text(encoding="utf-8")
     command, expected = re.findall(r"^\$ (memeval items .*)\n([^`]*)```", page, re.MULTILINE)[0]
-    code, out, err = call(*command.split()[2:])
-    assert (code, out, err) == (0, expected, "")
+    assert call(*command.split()[2:]) == (0, expected, "")
 
 
 def test_csv_has_a_line_for_every_item(call: Call, tmp_path: Path) -> None:
     three_systems(tmp_path / "results")
-    code, out, _err = call("--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(out)))
-    assert (code, len(rows)) == (0, 100)
+    rows = list(csv.DictReader(io.StringIO(call("--format", "csv").done)))
+    assert len(rows) == 100
     decisive = next(row for row in rows if row["item_id"] == "kept-010")
     assert (decisive["category"], decisive["best_control"]) == ("kept", "")
     assert float(decisive["discrimination"]) == pytest.approx(0.5)
@@ -71,22 +69,21 @@ def test_csv_has_a_line_for_every_item(call: Call, tmp_path: Path) -> None:
 def test_text_that_a_spreadsheet_would_run_is_disarmed(call: Call, tmp_path: Path) -> None:
     plan = (CategoryPlan(name="=1+1", weight=1.0, items=10, grader="judged@1"),)
     make_run(tmp_path / "results", "acme", {"=1+1": 4}, track=make_track(categories=plan))
-    code, out, _err = call("--format", "csv")
-    assert code == 0 and {row["category"] for row in csv.DictReader(io.StringIO(out))} == {"'=1+1"}
+    rows = csv.DictReader(io.StringIO(call("--format", "csv").done))
+    assert {row["category"] for row in rows} == {"'=1+1"}
 
 
 def test_json_is_a_list_of_reports(call: Call, tmp_path: Path) -> None:
     three_systems(tmp_path / "results")
-    code, out, _err = call("made-up", "--format", "json")
-    (data,) = json.loads(out)
+    (data,) = json.loads(call("made-up", "--format", "json").done)
     report = ItemReport.parse(json.dumps(data), "output")
-    assert (code, report.systems, len(report.items)) == (0, ("best", "good", "weak"), 100)
+    assert (report.systems, len(report.items)) == (("best", "good", "weak"), 100)
 
 
 def test_the_table_ends_where_it_is_told(call: Call, tmp_path: Path) -> None:
     three_systems(tmp_path / "results")
-    code, out, _err = call("--top", "1")
-    assert code == 0 and "2 decisive items:" in out and "and 1 more; --top 2 lists them." in out
+    out = call("--top", "1").done
+    assert "2 decisive items:" in out and "and 1 more; --top 2 lists them." in out
     assert "kept-0" not in call("--top", "0")[1]
 
 

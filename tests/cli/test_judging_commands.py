@@ -46,8 +46,7 @@ def server(monkeypatch: pytest.MonkeyPatch, call: Call) -> Iterator[ModelServer]
 
 @pytest.mark.parametrize("command", [("run",), ("regrade",), ("judge", "audit")])
 def test_help_holds_a_call_to_copy(call: Call, command: tuple[str, ...]) -> None:
-    code, out, _ = call(*command, "--help")
-    assert code == ExitCode.DONE and f"Example: memeval {' '.join(command)} " in out
+    assert f"Example: memeval {' '.join(command)} " in call(*command, "--help").done
 
 
 def test_runs_are_judged_in_one_call_and_a_second_makes_nothing_new(
@@ -56,19 +55,16 @@ def test_runs_are_judged_in_one_call_and_a_second_makes_nothing_new(
     for control in ("always-hedge", "no-memory"):
         call("run", control, *SMALL)
     sources = {run.run.run_id for run in sealed_runs(tmp_path / "results")}
-    code, out, err = call("regrade", "results", "--judge", MODEL, *LABEL)
-    assert code == ExitCode.DONE, err
-    made = out.splitlines()
+    made = call("regrade", "results", "--judge", MODEL, *LABEL).done.splitlines()
     assert len(made) == 2
     runs = [run for run in sealed_runs(tmp_path / "results") if run.run.run_id not in sources]
     assert {run.run.answers_from for run in runs} == sources
     assert {str(run.path.relative_to(tmp_path)) for run in runs} == set(made)
     asked = server.requests
     for words in (("results",), tuple(made), ("results", *made), (runs[0].run.run_id,)):
-        code, out, err = call("regrade", *words, "--judge", MODEL, *LABEL)
-        assert code == ExitCode.DONE, err
-        assert set(out.splitlines()) <= set(made)
-        assert "reused" in err
+        said = call("regrade", *words, "--judge", MODEL, *LABEL)
+        assert set(said.done.splitlines()) <= set(made)
+        assert "reused" in said.err
     assert len(sealed_runs(tmp_path / "results")) == 4
     assert server.requests == asked
 
@@ -83,8 +79,7 @@ def test_regrading_by_rules_needs_no_network_and_gives_equal_verdicts(
 ) -> None:
     call("run", "always-hedge", *SMALL, "--judge", MODEL, *LABEL)
     asked = server.requests
-    code, out, err = call("regrade", "results", "--judge", "rules")
-    assert code == ExitCode.DONE, err
+    out = call("regrade", "results", "--judge", "rules").done
     assert server.requests == asked
     (run,) = (run for run in sealed_runs(tmp_path / "results") if run.run.answers_from)
     assert out == f"{run.path.relative_to(tmp_path)}\n"
@@ -118,17 +113,14 @@ def test_judging_again_loads_neither_numpy_nor_the_leaderboard(judged: Path, tmp
 
 def test_an_audit_gives_its_figures_to_machines_and_to_people(call: Call) -> None:
     audit = ("judge", "audit", "--judge", "rules", "--benchmark", "beliefs@2", "--items", "3")
-    code, out, err = call(*audit, "--json")
-    assert code == ExitCode.DONE, err
-    found = json.loads(out)
+    found = json.loads(call(*audit, "--json").done)
     (figures,) = found["audits"]
     assert (figures["judge"], figures["benchmark"]) == ("rules@3", "beliefs@2")
     assert figures["overall"]["false_accepts"]["of"] > 0
     assert figures["overall"]["false_rejects"]["of"] > 0
     assert len(figures["categories"]) == 5
     assert found["scores"] == []
-    code, out, err = call(*audit)
-    assert code == ExitCode.DONE, err
+    out = call(*audit).done
     assert out.startswith("rules@3 on beliefs@2, ")
     assert "false accepts" in out and "kappa" in out
     rate = figures["overall"]["false_accepts"]
@@ -139,9 +131,7 @@ def test_several_judges_get_the_matrix_of_scores(call: Call, server: ModelServer
     call("run", "always-hedge", *SMALL)
     call("regrade", "results", "--judge", MODEL, *LABEL)
     judges = ("--judge", "rules", "--judge", MODEL, *LABEL)
-    code, out, err = call("judge", "audit", *judges, "--benchmark", "beliefs@2", "--items", "1", "--json")
-    assert code == ExitCode.DONE, err
-    found = json.loads(out)
+    found = json.loads(call("judge", "audit", *judges, "--benchmark", "beliefs@2", "--items", "1", "--json").done)
     assert {audit["judge"] for audit in found["audits"]} == {"rules@3", f"{MODEL}@1"}
     (row,) = found["scores"]
     assert row["system"] == "always-hedge"
@@ -156,17 +146,12 @@ def test_several_judges_get_the_matrix_of_scores(call: Call, server: ModelServer
         (("regrade", "results", "--judge", "gpt-4o"), "there is no judge 'gpt-4o'"),
         (("regrade", "results", "--judge", "openai:"), "there is no judge 'openai:'"),
         (("regrade", "results", "--judge", f"{MODEL}@7"), "there is no version 7 of the model judge"),
-        (("regrade", "results", "--judge", "\x1b[2J"), "there is no judge '\\x1b[2J'"),
         (("regrade", "results", "--judge", MODEL), "there is no key for the judge's model"),
         (("regrade", "results", "--judge", "openai:mistral-large"), "the judge has no label"),
         (("regrade", "results", "--judge", MODEL, "--judge-label", " "), "--judge-label is blank"),
         (("regrade", "results", "--judge", MODEL, "--prompts", "nowhere"), "nowhere"),
         (("regrade", "results", "--judge", "rules", *LABEL), "--judge-label needs a model judge"),
         (("regrade", "results", "--judge", MODEL, "--concurrency", "0"), "--judge-concurrency is 0"),
-        (("regrade", "results", "--judge", MODEL, "--requests-per-minute", "0"), "--requests-per-minute is 0"),
-        (("regrade", "results", "--judge", MODEL, "--budget", "euros=1"), "invalid budget 'euros=1'"),
-        (("regrade", "results", "--judge", MODEL, "--budget", "usd=nan"), "invalid budget 'usd=nan'"),
-        (("regrade", "results", "--judge", MODEL, "--max-cost-usd", "-1"), "invalid budget"),
         (("regrade", "results", "--judge", MODEL, "--max-cost-usd", "1", "--budget", "usd=2"), "two budgets for usd"),
         (("run", "no-memory", *SMALL, "--model", "gpt-4o"), "--model is only for a single .py file"),
         (("run", "no-memory", *SMALL, "--replay", "nowhere"), "no finished run nowhere"),

@@ -23,7 +23,6 @@ from tests.support.adapters import plain_adapter
 from tests.support.calling import Call, Said
 from tests.support.forging import Forger
 from tests.support.model_server import ModelServer
-from tests.support.runs import make_run
 from tests.support.standing import made_up
 
 SIZE: dict[str, str | int] = {"size": 1}
@@ -52,14 +51,14 @@ def test_a_plumbing_run_is_neither_accepted_nor_published(
     with ModelServer() as server:
         monkeypatch.setenv("MEMEVAL_JUDGE_BASE_URL", server.url)
         run = ran(judge="openai:gpt-4o", judge_label=label)
-    code, _, said = call("ledger", "accept", run.run.run_id, "--reason", "x", "--by", "me")
-    assert code == ExitCode.BAD_INPUT and "the judge has the label 'plumbing'" in said
-    code, _, said = call("publish", "--to", "public")
-    assert code != ExitCode.DONE and "plumbing" in said
+    accept = ("ledger", "accept", "--reason", "x", "--by", "me")
+    assert call(*accept, run.run.run_id).fails("the judge has the label 'plumbing'")
+    said = call("publish", "--to", "public")
+    assert said.code != ExitCode.DONE and "plumbing" in said.err
     assert not Path("public").exists()
     assert entries() == []
     back = api.regrade(run, "rules")
-    assert call("ledger", "accept", back.run.run_id, "--reason", "x", "--by", "me")[0] == ExitCode.DONE
+    assert call(*accept, back.run.run_id).code == ExitCode.DONE
 
 
 def test_two_runs_of_the_same_inputs_are_repetitions(call: Call) -> None:
@@ -129,24 +128,22 @@ def row_of(run: RunFolder) -> BoardRow:
 
 
 def test_a_judge_that_agrees_is_recorded_and_shown(call: Call, run: RunFolder, server: PickyServer) -> None:
-    code, out, _err = call("ledger", "re-ask", run.run.run_id, "--n", "20", "--by", "Ada")
-    assert (code, out) == (
-        ExitCode.DONE,
-        f"re-asked {run.run.run_id}: 20 of 20 verdicts equal (100 %, 95 % interval 84–100 %)\n",
-    )
+    out = call("ledger", "re-ask", run.run.run_id, "--n", "20", "--by", "Ada").done
+    assert out == f"re-asked {run.run.run_id}: 20 of 20 verdicts equal (100 %, 95 % interval 84–100 %)\n"
     (entry,) = Ledger(Path("results")).entries()
     assert (entry.event, entry.by) == (LedgerEvent.RE_ASKED, "Ada")
     assert f"by openai:gpt-4o-2024-08-06@1 at {server.url}, memeval " in entry.reason
     row = row_of(run)
     assert row.trust.grades is GradeTrust.RE_ASKED
     assert sample_note(row, LedgerEvent.RE_ASKED) == "verdicts asked again: 20 of 20 equal (84–100 %)"
+    assert sample_note(row, LedgerEvent.RERUN) is None
 
 
 def test_a_judge_that_disagrees_is_recorded_and_fails(call: Call, run: RunFolder, server: PickyServer) -> None:
     server.answer = lambda _body: "no"
-    code, out, err = call("ledger", "re-ask", run.run.run_id, "--by", "Ada")
-    assert code == ExitCode.CHECK_FAILED and "4 of 32 verdicts equal" in out
-    assert "only 4 of 32 verdicts equal" in err and "memeval ledger review RUN" in err
+    said = call("ledger", "re-ask", run.run.run_id, "--by", "Ada")
+    assert said.fails("only 4 of 32 verdicts equal", "memeval ledger review RUN", code=ExitCode.CHECK_FAILED)
+    assert "4 of 32 verdicts equal" in said.out
     made_up(run.run)
     row = row_of(run)
     assert (row.standing, row.trust.grades) == (RankStatus.UNREVIEWED, GradeTrust.CLAIMED)
@@ -155,8 +152,8 @@ def test_a_judge_that_disagrees_is_recorded_and_fails(call: Call, run: RunFolder
 
 
 def test_a_budget_leaves_no_line(call: Call, run: RunFolder, server: PickyServer) -> None:
-    code, _out, err = call("ledger", "re-ask", run.run.run_id, "--budget", "judge.tokens=900")
-    assert code == ExitCode.BUDGET and "Run the same command again." in err
+    said = call("ledger", "re-ask", run.run.run_id, "--budget", "judge.tokens=900")
+    assert said.fails("Run the same command again.", code=ExitCode.BUDGET)
     assert Ledger(Path("results")).entries() == []
 
 
@@ -164,17 +161,8 @@ def test_a_system_that_answers_again_is_kept(call: Call, run: RunFolder, server:
     words = ("ledger", "rerun", run.run.run_id, "--n", "20", "--by", "Ada")
     assert call(*words).fails("Name its folder or file: --system PATH.")
     system = plain_adapter(tmp_path, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'")
-    code, out, _err = call(*words, "--system", str(system))
-    assert (code, out.splitlines()[-1]) == (
-        ExitCode.DONE,
-        f"rerun {run.run.run_id}: 20 of 20 answers equal (100 %, 95 % interval 84–100 %)",
-    )
+    *_checks, last = call(*words, "--system", str(system)).done.splitlines()
+    assert last == f"rerun {run.run.run_id}: 20 of 20 answers equal (100 %, 95 % interval 84–100 %)"
     row = row_of(run)
     assert sample_note(row, LedgerEvent.RERUN) == "answers run again: 20 of 20 equal (84–100 %)"
     assert row.trust.grades is GradeTrust.CLAIMED
-
-
-def test_no_sample_has_no_note(tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "results", "acme")
-    (row,) = build_board([folder], Ledger(tmp_path / "results")).runs
-    assert sample_note(row, LedgerEvent.RERUN) is None

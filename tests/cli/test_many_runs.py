@@ -36,10 +36,8 @@ def call(call: Call, stored: Path, tmp_path: Path) -> Call:
 def test_the_same_is_said_whatever_the_number_of_processes(call: Call, tmp_path: Path) -> None:
     runs = sealed_runs(tmp_path / "results")
     for run in runs:
-        assert (
-            call("ledger", "accept", run.run.run_id, "--reason", "a test", "--by", "me", "--runner", "maintainer")[0]
-            == 0
-        )
+        words = ("--reason", "a test", "--by", "me", "--runner", "maintainer")
+        assert call("ledger", "accept", run.run.run_id, *words).code == 0
     code, out, err = call("verify", "--jobs", "1")
     assert (code, err) == (0, "") and "ok: 3 runs" in out
     assert call("verify", "--jobs", "2") == (code, out, err)

@@ -35,7 +35,6 @@ def call(call: Call, monkeypatch: pytest.MonkeyPatch, where: Path) -> Call:
 
 @pytest.fixture
 def plan(where: Path) -> Callable[[str], str]:
-
     def write(least: str) -> str:
         (where / "tiny.toml").write_text(PLAN.replace("LEAST", least))
         return "tiny.toml"
@@ -44,27 +43,23 @@ def plan(where: Path) -> Callable[[str], str]:
 
 
 def test_a_matrix_prints_its_table_and_says_where_it_is_stored(call: Call, plan: Callable[[str], str]) -> None:
-    code, out, err = call("matrix", plan("0.0"))
-    assert code == ExitCode.DONE
-    assert out.splitlines()[2] == " " * 25 + "always-hedge".rjust(20) + "no-memory".rjust(20)
-    assert "gate passed: no-memory on tiny@1: composite is 0, and is to be at least 0." in err
-    assert "stored in results/matrices/tiny-" in err
+    said = call("matrix", plan("0.0"))
+    assert said.done.splitlines()[2] == " " * 25 + "always-hedge".rjust(20) + "no-memory".rjust(20)
+    assert "gate passed: no-memory on tiny@1: composite is 0, and is to be at least 0." in said.err
+    assert "stored in results/matrices/tiny-" in said.err
 
 
 def test_a_gate_that_fails_ends_with_1(call: Call, plan: Callable[[str], str]) -> None:
-    code, _, err = call("matrix", plan("0.5"))
-    assert code == ExitCode.CHECK_FAILED
-    assert "gate FAILED: always-hedge on tiny@1: composite is 0, and is to be at least 0.5." in err
-    assert "2 promotion gates failed." in err
+    failed = "gate FAILED: always-hedge on tiny@1: composite is 0, and is to be at least 0.5."
+    assert call("matrix", plan("0.5")).fails(failed, "2 promotion gates failed.", code=ExitCode.CHECK_FAILED)
 
 
 def test_a_cell_that_fails_ends_with_its_code_after_all_others(call: Call, where: Path) -> None:
     (where / "torn.py").write_text("raise RuntimeError")
     on_tiny = 'groups = [{ benchmark = "tiny@1" }]'
     (where / "torn.toml").write_text(f'systems = [{{ id = "torn", system = "torn.py" }}, "always-hedge"]\n{on_tiny}')
-    code, out, err = call("matrix", "torn.toml")
-    assert code == ExitCode.BAD_INPUT and "torn failed: " in out
-    assert "1 cell of 2 failed" in err
+    said = call("matrix", "torn.toml")
+    assert said.fails("1 cell of 2 failed") and "torn failed: " in said.out
 
 
 def test_machines_get_json_and_comma_separated_values(call: Call, plan: Callable[[str], str]) -> None:
@@ -74,8 +69,7 @@ def test_machines_get_json_and_comma_separated_values(call: Call, plan: Callable
 
 
 def test_examples_are_printed_and_nothing_is_run(call: Call) -> None:
-    code, out, _ = call("matrix", "--example", "controls")
-    assert (code, "[[systems]]" in out) == (ExitCode.DONE, True)
+    assert "[[systems]]" in call("matrix", "--example", "controls").done
     for words, sentence in (
         (("--example", "nothing"), "Choose one of: astrocyte-presets, controls, memorycd, retrievers."),
         ((), "no matrix file given."),
@@ -86,8 +80,7 @@ def test_examples_are_printed_and_nothing_is_run(call: Call) -> None:
 def test_runs_are_compared_in_words_and_as_json(call: Call, plan: Callable[[str], str], where: Path) -> None:
     call("matrix", plan("0.0"))
     names = [run.run.run_id for run in sealed_runs(where / "results")]
-    code, out, _ = call("compare", *names)
-    assert code == ExitCode.DONE
+    out = call("compare", *names).done
     assert out.startswith("tiny@1 judge, track ")
     (composite,) = [line for line in out.splitlines() if line.strip().startswith("composite  ")]
     assert composite.split() == ["composite", "2", "0.0", "0.0", "+0.0", "[+0.0,", "+0.0]", "1.000", "="]

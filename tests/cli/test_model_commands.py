@@ -20,13 +20,11 @@ def test_models_are_listed_with_the_command_that_fetches_them(
 ) -> None:
     path = pin(monkeypatch, tmp_path, gguf(), here=False)
     stand_in(monkeypatch)
-    said = call("model", "list")
-    assert said.code == ExitCode.DONE
-    assert f"{NAME}: A model of a few bytes, 1 kB, Apache-2.0, fetch it: memeval model pull {NAME}" in said.out
+    listed = f"{NAME}: A model of a few bytes, 1 kB, Apache-2.0, fetch it: memeval model pull {NAME}"
+    assert listed in call("model", "list").done
     copy = tmp_path / "copy.gguf"
     copy.write_bytes(gguf())
-    pulled = call("model", "pull", NAME, "--file", str(copy))
-    assert (pulled.code, pulled.out) == (ExitCode.DONE, f"{path}\n")
+    assert call("model", "pull", NAME, "--file", str(copy)).done == f"{path}\n"
     one = call("model", "list", NAME)
     assert "Apache-2.0, here" in one.out and "licence stated at https://example.org/licence" in one.out
     (row,) = json.loads(call("model", "list", NAME, "--json").out)
@@ -47,16 +45,13 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
 ) -> None:
     pin(monkeypatch, tmp_path, gguf(), here=False)
     stand_in(monkeypatch)
-    said = call("model", *words)
-    assert said.code == ExitCode.BAD_INPUT
-    assert problem in said.err
+    assert call("model", *words).fails(problem)
 
 
 def test_a_list_without_the_engine_says_how_to_install_it(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memeval.local.catalogue.ENGINES", dict.fromkeys(Kind, ("no-such-engine",)))
     said = call("model", "list")
-    assert said.code == ExitCode.DONE
-    assert "no-such-engine, which is not installed" in said.err
+    assert said.code == ExitCode.DONE and "no-such-engine, which is not installed" in said.err
 
 
 def test_a_served_model_answers_anybodys_client_until_it_is_stopped(

@@ -58,28 +58,25 @@ def test_the_table_has_index_ranks_and_reasons(call: Call, mine: tuple[str, ...]
 
 
 def test_json_has_what_the_table_has(call: Call, mine: tuple[str, ...]) -> None:
-    code, out, _err = call("mine", "--json", *mine)
-    (table,) = json.loads(out)
-    assert code == 0
+    (table,) = json.loads(call("mine", "--json", *mine).done)
     assert [(row["system"], row["rank"]) for row in table["rows"]] == [("acme", 1), ("blue", 2), ("cyan", None)]
     assert table["suite"]["id"] == "mine@1" and table["seed"] and table["weightings"] == 10_000
 
 
 def test_csv_has_a_line_for_each_system(call: Call, mine: tuple[str, ...]) -> None:
-    code, out, _err = call("--csv", *mine)
-    rows = list(csv.DictReader(io.StringIO(out)))
-    assert code == 0 and [row["system"] for row in rows] == ["acme", "blue", "cyan"]
+    rows = list(csv.DictReader(io.StringIO(call("--csv", *mine).done)))
+    assert [row["system"] for row in rows] == ["acme", "blue", "cyan"]
     assert [float(row["beliefs@2"]) for row in rows] == pytest.approx([0.75, 0.25, 0.0375])
     assert [row["qa-smoke@1"] for row in rows] == ["0.4", "0.5", ""]
     assert rows[2]["index"] == "" and rows[2]["reason"] == "No ranked run on qa-smoke@1."
 
 
 def test_lead_says_how_often_one_system_is_ahead(call: Call, mine: tuple[str, ...]) -> None:
-    code, out, _err = call("mine@1", "--lead", "acme", "blue", *mine)
-    assert code == 0 and out.splitlines()[0] == "mine@1, 10,000 weightings:"
+    lead = ("mine@1", "--lead", "acme", "blue", *mine)
+    out = call(*lead).done
+    assert out.startswith("mine@1, 10,000 weightings:\n")
     assert "acme leads blue in 8" in out and "blue leads acme in 1" in out
-    code, out, _err = call("mine@1", "--lead", "acme", "blue", "--json", *mine)
-    shares = json.loads(out)["shares"]
+    shares = json.loads(call(*lead, "--json").done)["shares"]
     assert shares["first"] == pytest.approx(5 / 6, abs=0.01)
     assert sum(shares.values()) == pytest.approx(1)
 
@@ -102,5 +99,5 @@ def test_without_runs_every_shipped_suite_says_so(call: Call) -> None:
     ],
 )
 def test_a_wrong_call_exits_with_2(call: Call, mine: tuple[str, ...], words: tuple[str, ...], problem: str) -> None:
-    code, out, err = call(*words, *(() if "--suites" in words else mine))
-    assert (code, out) == (2, "") and problem in err
+    said = call(*words, *(() if "--suites" in words else mine))
+    assert said.fails(problem) and said.out == ""

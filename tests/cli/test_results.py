@@ -15,6 +15,7 @@ from memeval.execution.journal import Journal
 from memeval.execution.steps import FinishedItems
 from memeval.records.errors import ExitCode
 from memeval.records.ledger import LedgerEvent, Runner
+from tests.support.adapters import plain_adapter
 from tests.support.calling import Call
 from tests.support.registered import register
 from tests.support.tiny import Missing, TinyBenchmark
@@ -28,13 +29,7 @@ protocols = ["judge"]
 systems = ["always-hedge", "no-memory"]
 """
 
-BROKEN = """
-class Broken:
-    def ingest_session(self, session, timestamp): raise RuntimeError("the disk is full")
-    def query(self, question, timestamp="now"): return ""
-    def get_context_tokens(self): return 0
-    def reset(self): pass
-"""
+DISK_FULL = "raise RuntimeError('the disk is full')"
 
 
 @pytest.fixture
@@ -103,16 +98,15 @@ def test_an_interrupted_set_continues_where_it_stopped(call: Call, monkeypatch: 
 
 def test_accepted_runs_are_a_maintainers_and_accepted_once(call: Call) -> None:
     for _ in range(2):
-        code, _, _ = call("--accept", "part of the stored set", "--by", "a test")
-        assert code == ExitCode.DONE
+        assert call("--accept", "part of the stored set", "--by", "a test").code == ExitCode.DONE
     accepted = [each for each in Ledger(Path("results")).entries() if each.event is LedgerEvent.ACCEPTED]
     assert len(accepted) == 3
     assert {(each.runner, each.reason) for each in accepted} == {(Runner.MAINTAINER, "part of the stored set")}
 
 
 def test_a_part_of_the_set_is_named_by_benchmark_and_system(call: Call) -> None:
-    code, said, _ = call("--list", "--only", "tiny", "--system", "always-hedge")
-    assert (code, said) == (ExitCode.DONE, "always-hedge on tiny@1, judge, full, reader native\n")
+    said = call("--list", "--only", "tiny", "--system", "always-hedge")
+    assert said.done == "always-hedge on tiny@1, judge, full, reader native\n"
     assert not Path("results").exists()
     unknown = (
         ("--only", "huge", "tiny@1"),
@@ -121,9 +115,8 @@ def test_a_part_of_the_set_is_named_by_benchmark_and_system(call: Call) -> None:
         ("--protocol", "f1", "judge"),
     )
     for option, name, known in unknown:
-        code, said, error = call(option, name)
-        assert code == ExitCode.BAD_INPUT and said == ""
-        assert f"'{name}' is not in the set of runs. It has: " in error and known in error
+        refused = call(option, name)
+        assert refused.fails(f"'{name}' is not in the set of runs. It has: ", known) and refused.out == ""
 
 
 def test_a_benchmark_without_data_is_named_once_and_skipped(call: Call) -> None:
@@ -135,7 +128,7 @@ def test_a_benchmark_without_data_is_named_once_and_skipped(call: Call) -> None:
 
 
 def test_a_system_that_cannot_answer_is_not_applicable_and_a_failing_one_does_not_stop_the_others(call: Call) -> None:
-    Path("broken.py").write_text(BROKEN)
+    plain_adapter(Path(), "broken", on_ingest=DISK_FULL)
     systems = 'systems = ["bm25", "broken.py", "always-hedge"]\nreaders = ["native"]'
     Path("results.toml").write_text(SET.replace('systems = ["always-hedge", "no-memory"]', systems))
     code, said, error = call()
@@ -159,16 +152,15 @@ def test_matrices_run_after_the_groups_reuse_their_runs_and_are_stored(call: Cal
 def test_one_matrix_runs_alone_and_an_unknown_or_missing_one_is_refused(call: Call) -> None:
     with_matrix('"always-hedge"')
     assert call("--matrix", "large").fails("'large' is not in the set of runs. Its matrices: small.")
-    code, said, _ = call("--matrix", "small", "--list")
-    assert (code, said) == (ExitCode.DONE, "matrix small\n")
+    assert call("--matrix", "small", "--list").done == "matrix small\n"
     Path("small.toml").unlink()
     assert call().fails("results.toml:1: the matrix file small.toml does not exist")
     assert not Path("results").exists()
 
 
 def test_a_failed_cell_of_a_matrix_is_an_error_and_the_other_cells_are_recorded(call: Call) -> None:
-    Path("broken.py").write_text(BROKEN)
+    plain_adapter(Path(), "broken", on_ingest=DISK_FULL)
     with_matrix('"always-hedge", { id = "b", system = "broken.py" }')
-    code, _, error = call("--matrix", "small")
-    assert code == ExitCode.CHECK_FAILED and "1 cell of the matrix failed" in error and "the disk is full" in error
+    said = call("--matrix", "small")
+    assert said.fails("1 cell of the matrix failed", "the disk is full", code=ExitCode.CHECK_FAILED)
     assert len(Ledger(Path("results")).entries()) == 1

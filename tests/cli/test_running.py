@@ -68,8 +68,8 @@ def test_without_a_benchmark_all_supported_ones_run_and_the_others_are_listed(ca
 
 def test_a_protocol_that_the_system_could_take_is_named(call: Call) -> None:
     usual = Named("x@1").info.protocols
-    code, _, err = call([Named("one@1", protocols=(RETAINING, *usual))], "run", "no-memory", "--benchmark", "one@1")
-    assert code == ExitCode.BAD_INPUT and "no-memory supports one@1 with --protocol judge." in err
+    said = call([Named("one@1", protocols=(RETAINING, *usual))], "run", "no-memory", "--benchmark", "one@1")
+    assert said.fails("no-memory supports one@1 with --protocol judge.")
 
 
 def test_a_skipped_benchmark_is_shown_with_the_protocol_that_would_run(call: Call) -> None:
@@ -79,9 +79,8 @@ def test_a_skipped_benchmark_is_shown_with_the_protocol_that_would_run(call: Cal
 
 
 def test_a_system_that_can_take_nothing_ends_with_2(call: Call, tmp_path: Path) -> None:
-    code, out, err = call([Named("one@1", protocols=(RETAINING,)), Missing("two@1")], "run", "no-memory")
-    assert (code, out) == (ExitCode.BAD_INPUT, "")
-    assert "one@1                      no-memory has no 'retain' or 'recall'" in err
+    said = call([Named("one@1", protocols=(RETAINING,)), Missing("two@1")], "run", "no-memory")
+    assert said.fails("one@1                      no-memory has no 'retain' or 'recall'") and said.out == ""
     assert not sealed_runs(tmp_path / "results")
 
 
@@ -108,25 +107,21 @@ def test_the_worst_exit_code_wins(call: Call, tmp_path: Path) -> None:
 
 def test_a_tier_or_protocol_that_a_benchmark_lacks_leaves_it_out(call: Call) -> None:
     for option in ("--tier", "--protocol"):
-        code, out, err = call([Named("one@1")], "run", "no-memory", option, "quick")
-        assert (code, out) == (ExitCode.BAD_INPUT, "")
-        assert f"one@1                      no {option[2:]} 'quick'" in err
+        said = call([Named("one@1")], "run", "no-memory", option, "quick")
+        assert said.fails(f"one@1                      no {option[2:]} 'quick'") and said.out == ""
 
 
 def test_a_run_below_the_floor_ends_with_1(call: Call, tmp_path: Path) -> None:
     words = ("run", str(plain_adapter(tmp_path)), "--benchmark", "one@1", "--floor")
     assert call([Named("one@1")], *words, "0.9")[0] == ExitCode.DONE
-    code, _, err = call([Named("one@1")], "run", "no-memory", "--benchmark", "one@1", "--floor", "0.9")
-    assert code == ExitCode.CHECK_FAILED and "FAIL: 0 < floor 0.9\n" in err
+    said = call([Named("one@1")], "run", "no-memory", "--benchmark", "one@1", "--floor", "0.9")
+    assert said.fails("FAIL: 0 < floor 0.9\n", code=ExitCode.CHECK_FAILED)
     assert call([Named("one@1")], *words, "90").fails("invalid --floor 90. Give a share from 0 to 1, such as 0.9.")
 
 
 def test_machines_are_told_what_came_of_each_benchmark(call: Call) -> None:
-    code, out, _ = call(
-        [Named("one@1"), Missing("two@1"), Named("three@1", protocols=(RETAINING,))], "run", "bm25", "--json"
-    )
-    told = {each["benchmark"]: each for each in json.loads(out)}
-    assert code == ExitCode.DONE
+    here: list[Benchmark] = [Named("one@1"), Missing("two@1"), Named("three@1", protocols=(RETAINING,))]
+    told = {each["benchmark"]: each for each in json.loads(call(here, "run", "bm25", "--json").done)}
     assert {name: each["state"] for name, each in told.items()} == {
         "two@1": "left out",
         "one@1": "done",
@@ -137,17 +132,9 @@ def test_machines_are_told_what_came_of_each_benchmark(call: Call) -> None:
     assert told["two@1"]["reason"] == "Its data is not on this machine. Its seed comes on 1 December."
 
 
-FAILING = """
-class Memory:
-    def reset(self): pass
-    def ingest_session(self, session, timestamp): pass
-    def query(self, question, timestamp="now"): raise KeyError("index")
-"""
-
-
 def test_a_limited_run_of_one_and_the_same_error_names_it_and_ends_with_1(call: Call, tmp_path: Path) -> None:
-    (tmp_path / "failing.py").write_text(FAILING, "utf-8")
-    words = ("run", "failing.py", "--benchmark", "one@1", "--limit", "1")
+    failing = plain_adapter(tmp_path, on_query="raise KeyError('index')")
+    words = ("run", str(failing), "--benchmark", "one@1", "--limit", "1")
     code, out, err = call([Named("one@1")], *words)
     assert (code, len(out.splitlines())) == (ExitCode.CHECK_FAILED, 1)
     assert "all items failed with the same error. First error: query raised KeyError: 'index'" in err
@@ -156,12 +143,12 @@ def test_a_limited_run_of_one_and_the_same_error_names_it_and_ends_with_1(call: 
 
 
 def test_a_run_that_stops_early_ends_with_1_and_names_the_first_error(call: Call, tmp_path: Path) -> None:
-    (tmp_path / "failing.py").write_text(FAILING, "utf-8")
-    many = TinyBenchmark(40)
-    code, out, err = call([many], "run", "failing.py", "--benchmark", "tiny@1")
-    assert (code, out) == (ExitCode.CHECK_FAILED, "")
-    assert "failing on tiny@1: stopped: the first 25 items all failed with the same error. First error: query" in err
-    assert call([many], "run", "failing.py", "--benchmark", "tiny@1", "--keep-going")[0] == ExitCode.CHECK_FAILED
+    failing = plain_adapter(tmp_path, on_query="raise KeyError('index')")
+    words = ("run", str(failing), "--benchmark", "tiny@1")
+    said = call([TinyBenchmark(40)], *words)
+    stopped = "plain on tiny@1: stopped: the first 25 items all failed with the same error. First error: query"
+    assert said.fails(stopped, code=ExitCode.CHECK_FAILED) and said.out == ""
+    assert call([TinyBenchmark(40)], *words, "--keep-going").code == ExitCode.CHECK_FAILED
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """``memeval score``: a file of answers or rankings is scored without an adapter."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,10 @@ from memeval.benchmarks import find
 from memeval.benchmarks.formats.reading import AnswerFile
 from memeval.benchmarks.formats.simple import read
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.cli.main import main
 from memeval.evaluation.imports.scoring_files import score_answers
 from memeval.records.errors import BadInput
 from tests.benchmarks.deepmemeval.rows import rows
-from tests.claims.conftest import KEYS
+from tests.claims.conftest import write_keys
 from tests.support.calling import Call
 from tests.support.data import test_data
 from tests.support.elsewhere import deepmemeval_exam
@@ -31,15 +29,14 @@ ANSWERS = {"q1": "It is green.", "q2": "Ada called.", "q3": "Nobody."}
 
 
 def opened(folder: Path) -> BenchmarkSession:
-    rows = [{**each, "question_type": "single-session-user", "question_day": "2023-05-30"} for each in KEYS]
-    (folder / "keys.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return BenchmarkSession.open(find("longmemeval@1"), folder / "keys.jsonl")
+    return BenchmarkSession.open(find("longmemeval@1"), write_keys(folder))
 
 
 @pytest.fixture
 def call(call: Call, tmp_path: Path) -> Call:
-    opened(tmp_path)
-    return lambda file, *words: call("score", file, "--benchmark", "longmemeval@1", "--data", "keys.jsonl", *words)
+    write_keys(tmp_path)
+    usual = ("--benchmark", "longmemeval@1", "--data", "keys.jsonl")
+    return lambda file, *words, on=usual: call("score", file, *on, *words)
 
 
 def test_a_ranking_is_scored_at_four_depths_and_a_missing_question_counts_as_wrong(call: Call, tmp_path: Path) -> None:
@@ -75,9 +72,8 @@ def test_a_ranking_is_scored_at_four_depths_and_a_missing_question_counts_as_wro
 )
 def test_answers_are_read_from_every_form(call: Call, tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
-    code, out, _err = call(name)
-    assert code == 0 and "protocol judge" in out
-    assert "score 50.0" in " ".join(out.split())
+    out = call(name).done
+    assert "protocol judge" in out and "score 50.0" in " ".join(out.split())
     assert "questions without an entry, counted as wrong: 1 (q4)" in out and "data sha256:" in out
 
 
@@ -99,9 +95,8 @@ def test_a_table_may_have_any_line_ends_and_separators(tmp_path: Path, name: str
 def test_a_null_answer_is_a_failed_question(call: Call, tmp_path: Path) -> None:
     for text in ('{"q1": "It is green.", "q2": null}', '{"q1": "It is green.", "q2": NaN}'):
         (tmp_path / "a.json").write_text(text)
-        code, out, _err = call("a.json", "--json")
-        found = json.loads(out)
-        assert (code, found["missing"], found["scores"]["score"]["value"]) == (0, ["q3", "q4"], 0.25)
+        found = json.loads(call("a.json", "--json").done)
+        assert (found["missing"], found["scores"]["score"]["value"]) == (["q3", "q4"], 0.25)
     (tmp_path / "r.json").write_text('{"q1": null, "q2": ["s_b"], "q3": ["s_d"]}')
     assert json.loads(call("r.json", "--json")[1])["protocol"] == "retrieval"
 
@@ -114,19 +109,18 @@ def test_a_table_of_rankings_has_ids_with_spaces_between_them(tmp_path: Path) ->
 
 def test_a_kept_file_is_an_imported_run(call: Call, tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text(json.dumps(ANSWERS))
-    code, out, _err = call("mine.json", "--keep")
-    assert code == 0
-    head = json.loads((tmp_path / out.splitlines()[-1] / "run.json").read_text())
+    folder = call("mine.json", "--keep").done.splitlines()[-1]
+    head = json.loads((tmp_path / folder / "run.json").read_text())
     assert (head["imported"]["format"], head["imported"]["missing"]) == ("simple", ["q4"])
 
 
 def test_a_kept_ranking_of_memevals_own_ids_has_the_score_that_is_printed(call: Call, tmp_path: Path) -> None:
     keys = {key.question_ids[0]: list(key.evidence or ()) for key in opened(tmp_path).keys}
     (tmp_path / "r.json").write_text(json.dumps(keys))
-    code, out, err = call("r.json", "--keep", "--json")
-    head = json.loads((tmp_path / err.splitlines()[-1] / "run.json").read_text())
-    printed = json.loads(out)["scores"]["score"]["value"]
-    assert (code, printed, head["scores"]["composite"]["value"]) == (0, 1.0, 1.0)
+    said = call("r.json", "--keep", "--json")
+    head = json.loads((tmp_path / said.err.splitlines()[-1] / "run.json").read_text())
+    printed = json.loads(said.done)["scores"]["score"]["value"]
+    assert (printed, head["scores"]["composite"]["value"]) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -164,8 +158,8 @@ def test_a_kept_ranking_of_memevals_own_ids_has_the_score_that_is_printed(call: 
 )
 def test_a_bad_file_gets_a_sentence(call: Call, tmp_path: Path, name: str, content: bytes, problem: str) -> None:
     (tmp_path / name).write_bytes(content)
-    code, out, err = call(name)
-    assert (code, out) == (2, "") and problem in err
+    said = call(name)
+    assert said.fails(problem) and said.out == ""
 
 
 def test_rankings_need_a_protocol_of_retrieval(call: Call, tmp_path: Path) -> None:
@@ -209,24 +203,19 @@ def test_data_without_a_question_of_a_category_that_counts_is_refused(tmp_path: 
 def test_stored_controls_stand_beside_each_measure(call: Call, tmp_path: Path) -> None:
     locomo = test_data("locomo/locomo10.json")
     (tmp_path / "ranking.json").write_text(json.dumps({"conv-26:0": ["S1", "D1:3"]}))
-    words = ("--benchmark", "locomo@1", "--data", str(locomo), "--results", str(ROOT / "results"), "--json")
-    code, out, _ = call("ranking.json", *words)
-    assert code == 0
-    bm25 = json.loads(out)["controls"]["bm25"]
+    on = ("--benchmark", "locomo@1", "--data", str(locomo))
+    said = call("ranking.json", "--results", str(ROOT / "results"), "--json", on=on)
+    bm25 = json.loads(said.done)["controls"]["bm25"]
     assert bm25["session_recall@5"] == pytest.approx(bm25["score"])
     assert bm25["session_recall@1"] < bm25["session_recall@5"] < bm25["session_recall@10"]
     assert bm25["session_recall@3"] is None, "stored runs have no measures at 3"
 
 
-def test_controls_that_a_model_answered_for_do_not_stand_beside_a_file(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_controls_that_a_model_answered_for_do_not_stand_beside_a_file(call: Call, tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text('{"beliefs-2-context-efficiency-0001": "Oslo"}')
-    words = ("--benchmark", "beliefs@2", "--protocol", "judge", "--tier", "quick", "--results", str(ROOT / "results"))
-    monkeypatch.setattr(sys, "argv", ["memeval", "score", str(tmp_path / "mine.json"), *words, "--json"])
-    with pytest.raises(SystemExit):
-        main()
-    shown = json.loads(capsys.readouterr().out)["controls"]["oracle"]["score"]
+    quick = ("--benchmark", "beliefs@2", "--protocol", "judge", "--tier", "quick")
+    said = call("mine.json", "--results", str(ROOT / "results"), "--json", on=quick)
+    shown = json.loads(said.done)["controls"]["oracle"]["score"]
     runs = [RunFolder(head.parent).run for head in (ROOT / "results" / "beliefs" / "oracle").glob("*/run.json")]
     scores = {run.track.reader: run.scores.composite.value for run in runs if run.track.tier == "quick"}
     assert scores.keys() > {"extractive@2"} and shown == scores["extractive@2"]

@@ -8,44 +8,23 @@ from pathlib import Path
 import pytest
 
 from memeval.claims.copies import Copies, pull_file
-from memeval.records.base import digest_bytes
+from memeval.claims.store import write_regraded
 from memeval.records.errors import BadInput
-from tests.claims.conftest import BY_ID, KEYS, ROWS, source_of
+from tests.claims.conftest import BY_ID, ROWS, Grade, described, graded, keys, source_of
+from tests.claims.test_findings import CLAIM, board
 from tests.support.calling import Call
 from tests.support.http_server import serving_folder
 
-SOURCE = """\
-schema_version = 1
-name = "acme"
-title = "Acme"
-repository = "acme/memory"
-licence = "MIT"
-looked_at = "2026-11-22"
-[mappings.main]
-rows = "$[*]"
-item = "id"
-answer = "said"
-verdicts = {{ judge = "ok" }}
-[[files]]
-name = "answers"
-system = "Acme"
-benchmark = "longmemeval@1"
-[[files.parts]]
-path = "answers.json"
-digest = "{digest}"
-mapping = "main"
-"""
+__all__ = ["graded", "keys"]
 
 
 @pytest.fixture
-def call(call: Call, tmp_path: Path) -> Call:
-    """Call ``memeval`` in a folder with one source."""
+def call(call: Call, tmp_path: Path, keys: Path) -> Call:
+    """Call ``memeval`` in a folder with one source, its file and the benchmark's keys."""
     data = json.dumps(ROWS).encode()
-    (tmp_path / "answers.json").write_bytes(data)
-    (tmp_path / "sources").mkdir()
-    (tmp_path / "sources" / "acme.toml").write_text(SOURCE.format(digest=digest_bytes(data)))
-    rows = [{**each, "question_type": "single-session-user", "question_day": "2023-05-30"} for each in KEYS]
-    (tmp_path / "keys.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/answers.json").write_bytes(data)
+    described(tmp_path / "sources", data)
     return call
 
 
@@ -64,19 +43,13 @@ def test_a_check_finds_a_summary_that_differs(call: Call, tmp_path: Path) -> Non
     call(*IMPORT)
     path = tmp_path / "results" / "imported" / "acme" / "answers.json"
     path.write_text(path.read_text().replace('"right": 3', '"right": 4'))
-    code, _out, err = call(*IMPORT, "--check")
-    assert code == 1
-    assert "the stored summary or its rows differ" in err
-    code, _out, err = call("sources", "verify")
-    assert code == 1
-    assert "'judges' does not follow from the rows" in err
+    assert call(*IMPORT, "--check").fails("the stored summary or its rows differ", code=1)
+    assert call("sources", "verify").fails("'judges' does not follow from the rows", code=1)
 
 
 def test_a_changed_file_is_refused_and_nothing_is_stored(call: Call, tmp_path: Path) -> None:
-    (tmp_path / "answers.json").write_bytes(b"[]")
-    code, out, err = call(*IMPORT)
-    assert (code, out) == (1, "")
-    assert "expected sha256:" in err
+    (tmp_path / "runs/answers.json").write_bytes(b"[]")
+    assert call(*IMPORT).fails("expected sha256:", code=1)
     assert not (tmp_path / "results").exists()
 
 
@@ -90,9 +63,7 @@ def test_a_changed_file_is_refused_and_nothing_is_stored(call: Call, tmp_path: P
     ],
 )
 def test_a_wrong_call_gets_a_sentence(call: Call, words: tuple[str, ...], problem: str) -> None:
-    code, _out, err = call(*words)
-    assert code == 2
-    assert problem in err
+    assert call(*words).fails(problem)
 
 
 def test_the_list_says_which_files_are_here(call: Call) -> None:
@@ -109,23 +80,15 @@ def server(tmp_path: Path) -> Iterator[str]:
         yield url
 
 
-def test_a_file_is_pulled_once_and_checked(server: str, tmp_path: Path) -> None:
+def test_a_file_is_pulled_once_and_checked_and_a_damaged_one_is_replaced(server: str, tmp_path: Path) -> None:
     data = json.dumps(ROWS).encode()
     source, copies = source_of(data, BY_ID), Copies(tmp_path / "pulled")
     part = source.files[0].parts[0]
     (tmp_path / "served" / "a.json").write_bytes(data)
     path = pull_file(source, part, copies, f"{server}/a.json")
-    assert path.read_bytes() == data == copies.read(source, part)
+    assert path.read_bytes() == data == copies.find(source, part)[1]
     assert pull_file(source, part, copies, f"{server}/gone.json") == path
-
-
-def test_a_damaged_download_is_replaced(server: str, tmp_path: Path) -> None:
-    data = json.dumps(ROWS).encode()
-    source, copies = source_of(data, BY_ID), Copies(tmp_path / "pulled")
-    part = source.files[0].parts[0]
-    (tmp_path / "served" / "a.json").write_bytes(data)
-    copies.target(source, part).parent.mkdir(parents=True)
-    copies.target(source, part).write_bytes(b"[]")
+    path.write_bytes(b"[]")
     assert pull_file(source, part, copies, f"{server}/a.json").read_bytes() == data
 
 
@@ -152,10 +115,10 @@ def test_a_packed_file_is_checked_and_read_by_its_content(server: str, tmp_path:
     (tmp_path / "served" / "a.json.gz").write_bytes(gzip.compress(data))
     path = pull_file(source, part, copies, f"{server}/a.json.gz")
     assert path.name == "answers.json.gz"
-    assert copies.read(source, part) == data
+    assert copies.find(source, part)[1] == data
     path.write_bytes(gzip.compress(data)[:-9])
     with pytest.raises(BadInput, match="the gzip file is damaged"):
-        copies.read(source, part)
+        copies.find(source, part)
 
 
 @pytest.mark.parametrize(
@@ -177,6 +140,19 @@ def test_a_file_that_moved_or_changed_is_refused(
 
 
 def test_no_system_can_run_on_keys_alone(call: Call) -> None:
-    code, _out, err = call("run", "no-memory", "--benchmark", "longmemeval@1", "--data", "keys.jsonl")
-    assert code == 2
-    assert "no histories to ingest" in err
+    said = call("run", "no-memory", "--benchmark", "longmemeval@1", "--data", "keys.jsonl")
+    assert said.fails("no histories to ingest")
+
+
+def test_claims_and_counts_are_printed_and_exported(call: Call, graded: Grade, tmp_path: Path) -> None:
+    write_regraded(tmp_path / "results", graded(ROWS, BY_ID))
+    board(tmp_path, CLAIM)
+    assert "one 75 % 75.0 % 4 of 4 holds" in " ".join(call("sources", "findings").done.split())
+    data = json.loads(call("sources", "findings", "--json").done)
+    assert data["findings"][0]["recount"]["value"] == 0.75
+
+
+def test_a_folder_without_findings_and_a_claim_without_its_file_are_refused(call: Call, tmp_path: Path) -> None:
+    assert call("sources", "findings").fails("no findings here")
+    board(tmp_path, CLAIM)
+    assert call("sources", "findings").fails("'acme/answers', which is not stored")

@@ -115,9 +115,8 @@ def test_a_chart_file_needs_nothing_else_and_escapes_text(call: Call, results: P
 def test_systems_need_charts_of_their_own(call: Call, results: Path, tmp_path: Path) -> None:
     make_run(results, "acme")
     make_run(results, "borealis")
-    code, _out, err = call("--chart", "trend.svg")
-    assert (code, (tmp_path / "trend.svg").exists()) == (2, False)
-    assert "2 systems need a chart each" in err
+    assert call("--chart", "trend.svg").fails("2 systems need a chart each")
+    assert not (tmp_path / "trend.svg").exists()
     assert call("--chart", "trend.html")[0] == 0
     assert (tmp_path / "trend.html").read_text().count("<h2>") == 2
 
@@ -129,9 +128,8 @@ def test_runs_that_are_only_in_the_archive_are_read_with_from(call: Call, result
         path.unlink()
     archived.path.rmdir()
     assert archived.run.run_id not in call()[1]
-    code, out, _err = call("--from", "archive", "--json")
-    [series] = json.loads(out)
-    assert code == 0 and archived.run.run_id in [point["run_id"] for point in series["points"]]
+    [series] = json.loads(call("--from", "archive", "--json").done)
+    assert archived.run.run_id in [point["run_id"] for point in series["points"]]
     assert series["tests"][0]["reason"] == "The rows of a run are not here."
     assert kept.run.run_id == series["points"][0]["run_id"]
 
@@ -161,13 +159,12 @@ def test_what_is_left_out_is_said(call: Call, results: Path) -> None:
 )
 def test_a_wrong_call_is_refused(call: Call, results: Path, words: tuple[str, ...], said: str) -> None:
     edit_head(make_run(results, "acme"), cost={"usd": None, "reason": "no price is known"})
-    code, out, err = call(*words)
-    assert (code, out) == (2, "") and said in err
+    refused = call(*words)
+    assert refused.fails(said) and refused.out == ""
 
 
 def test_an_empty_folder_is_refused(call: Call) -> None:
-    assert call()[0] == 2
-    assert "there are no runs here" in call()[2]
+    assert call().fails("there are no runs here")
 
 
 def test_a_damaged_head_is_named(call: Call, results: Path) -> None:

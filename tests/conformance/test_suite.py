@@ -2,23 +2,26 @@
 
 import itertools
 import threading
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memeval.conformance import CHECKS, MOST_CALLS, check_system
-from memeval.execution.steps import SystemInstance
+from memeval.execution.steps import ModelAccess, SystemInstance
 from memeval.records.call import Phase
 from memeval.records.conformance import CheckOutcome, ConformanceCheck
 from memeval.records.errors import BadInput
 from memeval.records.track import Limits
 from memeval.systems.child import Launch
+from memeval.systems.messages import AdapterInfo
 from memeval.systems.process import SystemProcess
 from memeval.systems.source import find_system
 from tests.systems.helpers import PATIENT, write
 
 ADAPTERS = Path(__file__).with_name("adapters.py")
+
+CORRECT = Launch(ADAPTERS, "Correct")
 
 SEED = "sha256:" + "5" * 64
 
@@ -63,20 +66,24 @@ METHODS = (
 )
 
 
-def checked(launch: Launch) -> tuple[ConformanceCheck, ...]:
-    return check_system(lambda log: SystemInstance(SystemProcess(launch, PATIENT, log)), seed=SEED, deterministic=True)
+def checked(
+    launch: Launch = CORRECT,
+    process: type[SystemProcess] = SystemProcess,
+    *,
+    access: ModelAccess | None = None,
+    limits: Limits = PATIENT,
+    environment: dict[str, str] | None = None,
+    **options: Any,
+) -> tuple[ConformanceCheck, ...]:
+    """Check a system, in processes of a class."""
+    return check_system(
+        lambda log: SystemInstance(process(launch, limits, log, environment or {}), access),
+        **{"seed": SEED, "deterministic": True, **options},
+    )
 
 
-def instances(
-    class_name: str, limits: Limits = PATIENT, environment: dict[str, str] | None = None
-) -> Callable[[Callable[[str], None]], SystemInstance]:
-    launch = Launch(ADAPTERS, class_name)
-    return lambda log: SystemInstance(SystemProcess(launch, limits, log, environment or {}))
-
-
-def check(class_name: str, *, deterministic: bool = True, limits: Limits = PATIENT) -> dict[str, ConformanceCheck]:
-    results = check_system(instances(class_name, limits), seed=SEED, deterministic=deterministic)
-    return {one.name: one for one in results}
+def check(class_name: str, **options: Any) -> dict[str, ConformanceCheck]:
+    return {one.name: one for one in checked(Launch(ADAPTERS, class_name), **options)}
 
 
 def failed(results: dict[str, ConformanceCheck]) -> list[str]:
@@ -93,16 +100,14 @@ def test_a_correct_memory_passes_all_checks() -> None:
 
 @pytest.mark.parametrize(("class_name", "name"), BROKEN.items(), ids=BROKEN)
 def test_a_memory_with_one_defect_fails_only_that_check(class_name: str, name: str, tmp_path: Path) -> None:
-    environment = {"SHARED_FILE": str(tmp_path / "shared")}
-    started = instances(class_name, PATIENT, environment)
-    results = {one.name: one for one in check_system(started, seed=SEED, deterministic=True)}
+    results = check(class_name, environment={"SHARED_FILE": str(tmp_path / "shared")})
     assert failed(results) == [name], {one: results[one].detail for one in failed(results)}
     assert any(method in f"{results[name].detail} {results[name].remedy}" for method in METHODS), "the method is named"
     assert results[name].detail.endswith(".")
 
 
 def test_a_broken_memory_exists_for_every_check() -> None:
-    """The check of systems with a storage folder has its own file."""
+    """The check of systems with a storage folder has its own test."""
     assert set(BROKEN.values()) == {one.name for one in CHECKS if not one.is_extra}
 
 
@@ -181,7 +186,7 @@ def test_a_system_that_cannot_be_loaded_fails_with_the_reason(tmp_path: Path) ->
 
 
 def test_all_checks_together_have_a_time_limit() -> None:
-    first, *others = check_system(instances("Hangs"), seed=SEED, deterministic=True, seconds=1.0)
+    first, *others = checked(Launch(ADAPTERS, "Hangs"), seconds=1.0)
     assert first.outcome is CheckOutcome.FAILED
     assert "limit of 1 s for all checks is used up" in first.detail
     assert first.seconds < 10
@@ -197,13 +202,7 @@ def test_no_check_passes_once_the_time_is_used_up() -> None:
             super().kill()
             killed.set()
 
-    results = check_system(
-        lambda log: SystemInstance(Killed(Launch(ADAPTERS, "Correct"), PATIENT, log)),
-        seed=SEED,
-        deterministic=True,
-        seconds=3.0,
-        stop=lambda: None if next(finished) != 4 else assert_set(killed),
-    )
+    results = checked(process=Killed, seconds=3.0, stop=lambda: None if next(finished) != 4 else assert_set(killed))
     assert not any(one.outcome is CheckOutcome.PASSED for one in results[4:])
     assert any(one.outcome is CheckOutcome.FAILED for one in results)
 
@@ -216,16 +215,17 @@ def test_a_stop_ends_the_suite_and_the_system() -> None:
     finished = itertools.count(1)
     processes: list[SystemProcess] = []
 
-    def instance(log: Callable[[str], None]) -> SystemInstance:
-        processes.append(SystemProcess(Launch(ADAPTERS, "Correct"), PATIENT, log))
-        return SystemInstance(processes[-1])
+    class Listed(SystemProcess):
+        def start(self) -> AdapterInfo:
+            processes.append(self)
+            return super().start()
 
     def stop() -> None:
         if next(finished) == 3:
             raise BadInput("The budget is spent.")
 
     with pytest.raises(BadInput, match="budget"):
-        check_system(instance, seed=SEED, deterministic=True, stop=stop)
+        checked(process=Listed, stop=stop)
     assert next(finished) == 4, "no check runs after the stop"
     assert processes and not any(process.alive for process in processes)
 
@@ -243,8 +243,7 @@ def test_model_calls_are_recorded_with_their_check_and_phase() -> None:
             self.phases.add(phase)
 
     access = RecordingAccess()
-    launch = Launch(ADAPTERS, "Correct")
-    check_system(lambda log: SystemInstance(SystemProcess(launch, PATIENT, log), access), seed=SEED, deterministic=True)
+    checked(access=access)
     assert set(access.entered) == {f"conformance:{one.name}" for one in CHECKS if not one.is_extra}
     assert access.phases == {Phase.INGEST, Phase.SETTLE, Phase.ASK, Phase.SEARCH}
 
@@ -260,6 +259,37 @@ def test_most_calls_is_the_number_of_calls_to_a_correct_memory() -> None:
                 counted[kinds[call]] += 1
             return super()._send(call, arguments)
 
-    launch = Launch(ADAPTERS, "Correct")
-    check_system(lambda log: SystemInstance(Counted(launch, PATIENT, log)), seed=SEED, deterministic=True)
+    checked(process=Counted)
     assert counted == MOST_CALLS._asdict()
+
+
+STORING = """
+import os, pathlib
+
+class Memory:
+    def __init__(self):
+        self.file = pathlib.Path(os.environ.get("MEMEVAL_STORAGE", "."), "texts")
+        self.texts = self.file.read_text().splitlines() if self.file.exists() else []
+    def reset(self):
+        self.texts = []
+        self.file.unlink(missing_ok=True)
+    def ingest_session(self, session, timestamp):
+        self.texts += [turn["content"] for turn in session["turns"]]
+    def search(self, query, k, timestamp="now"):
+        asked = set(query.lower().split())
+        return sorted(self.texts, key=lambda text: -len(asked & set(text.lower().split())))[:k]
+    def close(self):
+        CLOSE
+"""
+
+
+@pytest.mark.parametrize(
+    ("closing", "outcome"),
+    [("self.file.write_text(chr(10).join(self.texts))", CheckOutcome.PASSED), ("pass", CheckOutcome.FAILED)],
+)
+def test_a_store_passes_if_it_keeps_its_texts_over_a_clean_restart(
+    tmp_path: Path, closing: str, outcome: CheckOutcome
+) -> None:
+    last = checked(Launch(write(tmp_path, STORING.replace("CLOSE", closing)), stores=True))[-1]
+    assert (last.name, last.outcome) == ("storage-survives", outcome), last.detail
+    assert (last.remedy or "").startswith("Store everything" if outcome is CheckOutcome.FAILED else "")

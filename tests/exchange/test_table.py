@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from memeval.archive.rows import FORMULA, neutral
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.exchange.formats import find_format, write_run
 from memeval.exchange.table import FIXED, write_csv, write_parquet
 from memeval.records.errors import BadInput
 from memeval.records.track import Redistribution
@@ -135,10 +134,3 @@ def test_without_pyarrow_parquet_is_refused_with_a_way_out(tmp_path: Path, monke
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(BadInput, match=r"pip install pyarrow .* 'csv' writes the same table"):
         write_parquet(make_run(tmp_path, "made-up"), None, tmp_path / "table.parquet")
-
-
-def test_the_formats_name_writers_that_are_there(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "results", "made-up", done=2)
-    for name, file in (("inspect", "a.eval"), ("eee", "b"), ("csv", "c.csv")):
-        form = find_format(name)
-        assert all(path.is_file() for path in write_run(form, run, None, tmp_path / file))

@@ -42,8 +42,7 @@ def call(call: Call) -> Call:
 def test_a_name_that_cannot_be_stored_is_refused_before_anything_is_read(
     call: Call, words: tuple[str, ...], name: str
 ) -> None:
-    code, _out, err = call(*words)
-    assert code == 2 and name in err and "lower-case letters, digits and dashes" in err
+    assert call(*words).fails(name, "lower-case letters, digits and dashes")
 
 
 @pytest.mark.results
@@ -72,13 +71,13 @@ def test_an_unknown_cluster_is_refused(answers: PublishedAnswers) -> None:
 
 
 def test_a_wrong_call_is_refused(call: Call, tmp_path: Path) -> None:
-    code, _, err = call("grade", "nobody", "--tuned-on", "conv-26", "--results", str(RESULTS))
-    assert code == 2 and "there is no sample 'nobody'" in err
+    graded = call("grade", "nobody", "--tuned-on", "conv-26", "--results", str(RESULTS))
+    assert graded.fails("there is no sample 'nobody'")
     shutil.copytree(RESULTS / "labels/locomo-vague", tmp_path / "labels/locomo-vague")
     head = tmp_path / "labels/locomo-vague/sample.json"
     head.write_text(head.read_text().replace('"judge": "rules@1"', f'"judge": "{RulesJudge.name}"'))
-    code, _, err = call("grade", "locomo-vague", "--tuned-on", "conv-26", "--results", str(tmp_path))
-    assert code == 2 and f"the sample 'locomo-vague' has the verdicts of {RulesJudge.name}" in err
+    graded = call("grade", "locomo-vague", "--tuned-on", "conv-26", "--results", str(tmp_path))
+    assert graded.fails(f"the sample 'locomo-vague' has the verdicts of {RulesJudge.name}")
 
 
 def test_the_command_stores_the_verdicts_and_show_prints_both_halves(tmp_path: Path, call: Call) -> None:
@@ -94,5 +93,5 @@ def test_the_command_stores_the_verdicts_and_show_prints_both_halves(tmp_path: P
     also = ["--also", "locomo-audit/wrong-on-purpose", "--sources", str(ROOT / "sources")]
     assert call("grade", "locomo-vague", *tuned, *also, *places)[0] == 0
     assert json.loads(stored.read_text()) == before
-    code, said, _ = call("show", "--results", str(results))
-    assert code == 0 and "not tuned on, rules@3: all" in said and "whole files, rules@3" in said
+    said = call("show", "--results", str(results)).done
+    assert "not tuned on, rules@3: all" in said and "whole files, rules@3" in said

@@ -32,11 +32,9 @@ from memeval.records.label import (
     RulesVerdicts,
     SampleRow,
 )
-from tests.claims.conftest import BY_ID, ROWS, Grade, graded, keys
+from tests.claims.conftest import BY_ID, ROWS, Grade
+from tests.labels.conftest import GUIDE, sample_of
 
-__all__ = ["graded", "keys"]
-
-GUIDE = b"Read."
 RIGHT, VAGUE, WRONG = (
     (AnswerLabel.RIGHT, LabelReason.SAME),
     (AnswerLabel.IMPRECISE, LabelReason.VAGUE),
@@ -69,20 +67,7 @@ def rows(graded: Grade, tmp_path: Path) -> dict[str, SampleRow]:
     write_regraded(tmp_path, done)
     texts = {(row.item_id, row.trial): "It." for row in done.rows}
     strata, drawn = draw([(done.summary, done.rows, texts)], dict.fromkeys(CELLS, 9), 0)
-    assert done.summary.data_digest and done.summary.judge
-    sample = LabelSample(
-        name="small",
-        benchmark=done.summary.benchmark,
-        data_digest=done.summary.data_digest,
-        judge=done.summary.judge,
-        seed=0,
-        files={"acme/answers": done.summary.rows_digest},
-        strata=tuple(strata),
-        rows_digest=pack(drawn)[1].digest,
-        guide_digest=digest_bytes(GUIDE),
-        drawn_at="2026-11-23",
-    )
-    write_sample(tmp_path, sample, drawn, GUIDE)
+    write_sample(tmp_path, sample_of(done.summary, strata, drawn), drawn, GUIDE)
     return {row.item_id: row for row in drawn}
 
 

@@ -22,6 +22,12 @@ class Said(NamedTuple):
         (line,) = self.out.splitlines()
         return Path(line)
 
+    @property
+    def done(self) -> str:
+        """What a call that ended well printed on standard output."""
+        assert self.code == ExitCode.DONE, self.err
+        return self.out
+
     def fails(self, *sentences: str, code: int = ExitCode.BAD_INPUT) -> bool:
         """Return whether the call ended with a code and printed these sentences to standard error."""
         return self.code == code and all(sentence in self.err for sentence in sentences)

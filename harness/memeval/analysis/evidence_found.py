@@ -116,15 +116,11 @@ class EvidenceFinder:
         if digest is None or digest not in self._contexts:
             return None
         if digest not in self._context_texts:
-            self._context_texts[digest] = self._full_text(self._contexts[digest])
+            try:
+                self._context_texts[digest] = _ContextText(self._contexts[digest], self._texts)
+            except KeyError:  # it names a turn that the scenario does not have
+                self._context_texts[digest] = None
         return self._context_texts[digest]
-
-    def _full_text(self, context: Context) -> _ContextText | None:
-        """Return the full text of a context; ``None`` if it names a turn that the scenario does not have."""
-        try:
-            return _ContextText(context, self._texts)
-        except KeyError:
-            return None
 
     def _holds(self, context: _ContextText, piece: str) -> bool:
         turns = self._turns(piece)

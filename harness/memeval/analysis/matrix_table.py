@@ -151,6 +151,8 @@ SUITE = (
 )
 """The lines for a suite: first Astrocyte's, in its order, then memeval's."""
 
+COMPOSITE = MatrixLine("Composite", "composite", QUALITY, "composite")
+
 SUITE_ONLY = {"recall_precision", "reflect_accuracy", "true_rejection_rate"}
 
 USAGE = (
@@ -223,9 +225,8 @@ def _block(matrix: Matrix, cells: Sequence[MatrixCell]) -> Iterator[str]:
     yield _row("", [_if_done(cell, f"{cell.protocol} {cell.tier}") for cell in cells])
     yield rule
     before, after = _lines(cells)
-    for line in before:
+    for line in (*before, COMPOSITE):
         yield _row(line.label, [_value(cell, line, tested[cell.system]) for cell in cells])
-    yield _row("Composite", [_score(cell, tested[cell.system].get("composite")) for cell in cells])
     yield _row("95 % interval", [_interval(cell) for cell in cells])
     for line in after:
         yield _row(line.label, [_value(cell, line, tested[cell.system]) for cell in cells])
@@ -247,22 +248,16 @@ def _lines(cells: Sequence[MatrixCell]) -> tuple[Sequence[MatrixLine], Sequence[
 
 
 def _value(cell: MatrixCell, line: MatrixLine, tested: Mapping[str, Difference]) -> str:
-    value = numbers_of(cell).get(line.name)
-    return ABSENT if value is None else _signed(format(value, line.form), tested.get(line.tested or ""))
-
-
-def _score(cell: MatrixCell, difference: Difference | None) -> str:
-    value = None if cell.composite is None else cell.composite.value
-    return ABSENT if value is None else _signed(format(value, QUALITY), difference)
+    value = value_of(cell, line.name)
+    if value is None:
+        return ABSENT
+    difference = tested.get(line.tested or "")
+    return format(value, line.form) + ("" if difference is None else f" {difference.sign}")
 
 
 def _interval(cell: MatrixCell) -> str:
     interval = None if cell.composite is None else cell.composite.interval
     return ABSENT if interval is None else f"[{interval.low:.4f}, {interval.high:.4f}]"
-
-
-def _signed(text: str, difference: Difference | None) -> str:
-    return text if difference is None else f"{text} {difference.sign}"
 
 
 def _if_done(cell: MatrixCell, text: str) -> str:

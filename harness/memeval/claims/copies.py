@@ -39,19 +39,12 @@ class Copies:
     def target(self, source: PublishedSource, part: FilePart) -> Path:
         return self.folder / source.repository.replace("/", "__") / part.path
 
-    def read(self, source: PublishedSource, part: FilePart) -> bytes:
-        """Return the bytes of a file, uncompressed. Raises ``BadInput`` like :meth:`find`."""
-        return self._found(source, part)[1]
-
-    def find(self, source: PublishedSource, part: FilePart) -> Path:
-        """Return where a file is.
+    def find(self, source: PublishedSource, part: FilePart) -> tuple[Path, bytes]:
+        """Return where a file is, and its bytes, uncompressed.
 
         Raises ``BadInput`` if there is no copy, it is too large, cannot be read, or has another digest; or the source
         states no digest.
         """
-        return self._found(source, part)[0]
-
-    def _found(self, source: PublishedSource, part: FilePart) -> tuple[Path, bytes]:
         paths = [path for path in self._places(source, part) if path.is_file()]
         if not paths:
             raise BadInput(
@@ -96,7 +89,7 @@ def pull_file(source: PublishedSource, part: FilePart, copies: Copies, address: 
     target = copies.target(source, part)
     if copies.has(source, part):
         try:
-            return copies.find(source, part)
+            return copies.find(source, part)[0]
         except BadInput:
             if not target.is_file():
                 raise

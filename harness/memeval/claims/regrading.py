@@ -102,7 +102,7 @@ def regrade(source: PublishedSource, file: SourceFile, copies: Copies, sessions:
 def matched_rows(source: PublishedSource, file: SourceFile, copies: Copies, sessions: Sessions) -> MatchedFile:
     """Return the rows of a published file, all parts together, and how they were matched.
 
-    Raises ``BadInput`` if see :func:`regrade`.
+    Raises ``BadInput`` like :func:`regrade`.
     """
     if file.planned is not None:
         return match_file(source, file, copies, OwnItems())

@@ -84,7 +84,8 @@ def match_file(source: PublishedSource, file: SourceFile, copies: Copies, matche
 
 
 def _read(source: PublishedSource, file: SourceFile, part: FilePart, copies: Copies) -> list[MappedRow]:
-    rows = read_rows(copies.read(source, part), source.mappings[part.mapping], part.path)
+    _path, data = copies.find(source, part)
+    rows = read_rows(data, source.mappings[part.mapping], part.path)
     if file.scale is not None:
         for row in rows:
             _refuse_other_scale(row, file.scale)
@@ -123,7 +124,7 @@ def stored_file(
             version=file.version,
             repository=source.repository,
             commit=source.commit,
-            parts={part.path: _digest(part.digest) for part in file.parts},
+            parts={part.path: part.digest for part in file.parts if part.digest},  # none was read without one
             mapping=entry_digest(source, file),
             licence=source.licence,
             benchmark=file.benchmark,
@@ -162,12 +163,6 @@ def entry_digest(source: PublishedSource, file: SourceFile) -> Digest:
             "mappings": {name: source.mappings[name].identity() for name in used},
         }
     )
-
-
-def _digest(digest: Digest | None) -> Digest:
-    if digest is None:
-        raise ValueError("a file without a digest was read")
-    return digest
 
 
 def _votes(source: PublishedSource, file: SourceFile) -> dict[str, str]:
@@ -273,7 +268,7 @@ class OwnItems:
 
     def match(self, rows: Iterable[MappedRow]) -> Matched:
         """Return the rows by item and trial. A row that repeats an id is counted, and left out."""
-        found, seen = Matched(), Counter[tuple[str, int]]()
+        found, seen = Matched(), Counter[Slot]()
         for row in rows:
             if row.broken:
                 found.unmatched[BROKEN].append(row.place)

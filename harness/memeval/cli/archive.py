@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -69,30 +70,24 @@ def push(
     known = {folder.path.absolute() for folder in folders}
     folders += [folder for folder in queued_runs(results) if folder.path.absolute() not in known]
     warn_of_overwriting(store)
-    report: list[dict[str, Any]] = []
-    problems, sent, states = 0, 0, []
-    done: list[RunFolder] = []
+    problems, outcomes = 0, []
     for outcome in push_and_index(folders, store, results):
-        states.append(outcome.state)
-        sent += outcome.sent_bytes
-        name = outcome.folder.name
-        if outcome.error is None:
-            done.append(outcome.folder)
+        outcomes.append(outcome)
         problems += _print_problem(outcome.error)
-        report.append(_data(name, outcome.state, outcome.sent_bytes, outcome.error))
         if not as_json and outcome.state is PushState.PUSHED:
-            print(f"pushed {name}  {megabytes(outcome.sent_bytes)}", flush=True)
+            print(f"pushed {outcome.folder.name}  {megabytes(outcome.sent_bytes)}", flush=True)
     for version, error in push_releases(results, store) if every else ():
         problems += _print_problem(error)
         if not as_json and error is None:
             print(f"pushed release {version}")
     if thin:
-        problems += _thin(done, store, over, as_json)
+        problems += _thin([each.folder for each in outcomes if each.error is None], store, over, as_json)
     if as_json:
-        print_json(report)
+        print_json([_data(each.folder.name, each.state, each.sent_bytes, each.error) for each in outcomes])
     else:
-        present = states.count(PushState.PRESENT)
-        print(f"{counted(states.count(PushState.PUSHED), 'run')} pushed ({megabytes(sent)}), {present} already there.")
+        states, sent = Counter(each.state for each in outcomes), sum(each.sent_bytes for each in outcomes)
+        count = counted(states[PushState.PUSHED], "run")
+        print(f"{count} pushed ({megabytes(sent)}), {states[PushState.PRESENT]} already there.")
     _raise_for(problems)
 
 
@@ -171,19 +166,18 @@ def pull(
     for named in ids:
         if not any(named.rstrip("/").endswith(head.run_id) for head in wanted):
             problems += _print_problem(BadInput(f"the archive has no such run {named}.", where=store.url))
-    report, states, received = [], [], 0
+    outcomes = []
     for outcome in pull_runs(wanted, store, results):
-        states.append(outcome.state)
-        received += outcome.received_bytes
+        outcomes.append(outcome)
         problems += _print_problem(outcome.error)
-        report.append(_data(outcome.run, outcome.state, outcome.received_bytes, outcome.error))
         if not as_json and outcome.state is PullState.PULLED:
             print(f"pulled {outcome.run}  {megabytes(outcome.received_bytes)}", flush=True)
     if as_json:
-        print_json(report)
+        print_json([_data(each.run, each.state, each.received_bytes, each.error) for each in outcomes])
     else:
-        count = counted(states.count(PullState.PULLED), "run")
-        print(f"{count} pulled ({megabytes(received)}), {states.count(PullState.PRESENT)} already here.")
+        states, received = Counter(each.state for each in outcomes), sum(each.received_bytes for each in outcomes)
+        count = counted(states[PullState.PULLED], "run")
+        print(f"{count} pulled ({megabytes(received)}), {states[PullState.PRESENT]} already here.")
     _raise_for(problems)
 
 

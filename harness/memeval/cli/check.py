@@ -147,6 +147,6 @@ def tell(hook: Hook, checked: RegressionCheck) -> None:
 
     body = json.dumps(checked.data(), sort_keys=True, ensure_ascii=False).encode()
     try:
-        hook.tell(body)
+        hook(body)
     except NotTold as error:
         print(f"memeval: warning: {visible(str(error))}", file=sys.stderr)

@@ -51,20 +51,20 @@ def list_(
     """
     from memeval.benchmarks import all_benchmarks, find
 
-    rows = [_row(benchmark) for benchmark in (all_benchmarks() if name is None else [find(name)])]
+    rows = [(benchmark, _row(benchmark)) for benchmark in (all_benchmarks() if name is None else [find(name)])]
     if as_json:
-        print_json(rows)
+        print_json([row for _benchmark, row in rows])
         return
     if name is not None:
-        _print_files(rows[0])
+        _print_files(*rows[0])
         return
     print(f"{readiness(all_benchmarks())}\n")
     lines = [("benchmark", "items", "size", "licence", "state")]
-    for row in rows:
+    for benchmark, row in rows:
         accepted = " (accepted)" if row["accepted"] else ""
         sizes = " + ".join(megabytes(file["bytes"]) for file in row["files"])
         items = f"{row['items']:,}" if row["items"] else ""
-        lines.append((row["id"], items, sizes, row["licence"] + accepted, _state(row)))
+        lines.append((row["id"], items, sizes, row["licence"] + accepted, _state(benchmark, row)))
     for line in aligned(lines, right=(1,)):
         print(line.removeprefix("  "))
 
@@ -110,10 +110,7 @@ def state_of(benchmark: Benchmark) -> str:
     }[_need(benchmark)]
 
 
-def _state(row: dict[str, Any]) -> str:
-    from memeval.benchmarks import find
-
-    benchmark = find(row["id"])
+def _state(benchmark: Benchmark, row: dict[str, Any]) -> str:
     state = state_of(benchmark)
     others = len(row["files"]) - 1
     if row["package"]:
@@ -123,14 +120,12 @@ def _state(row: dict[str, Any]) -> str:
     return f"{state} ({others + 1} files: memeval data list {benchmark.info.name})" if others > 0 else state
 
 
-def _print_files(row: dict[str, Any]) -> None:
+def _print_files(benchmark: Benchmark, row: dict[str, Any]) -> None:
     """Print the protocols, tiers and files of one benchmark; files with size, digest, and path or download command."""
-    from memeval.benchmarks import find
-
     print(f"{row['id']}: {row['title']}, {row['items']:,} items, licence {row['licence']}")
     if row["package"]:
         print(f"  package {row['package']}")
-    print(f"  {state_of(find(row['id']))}")
+    print(f"  {state_of(benchmark)}")
     for option, entries, text in (("protocol", row["protocols"], "title"), ("tier", row["tiers"], "how")):
         for number, entry in enumerate(entries):
             print(f"  --{option} {entry['name']}{'' if number else ' (default)'}: {entry[text]}")

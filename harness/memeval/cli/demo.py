@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
-from memeval.cli.results import FILE, verify_and_record
+from memeval.cli.results import FILE, Recording, record
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, MemevalError
 
@@ -40,14 +40,14 @@ NEXT_STEPS = (
 )
 
 
-def quick_runs(file: Path = FILE) -> list[PlannedRun]:
+def quick_runs() -> list[PlannedRun]:
     """Return the runs of some controls and the light systems on the quick tier, without models."""
     from memeval.benchmarks import quick_benchmark
     from memeval.evaluation.plan.reading import planned_runs
     from memeval.local import is_local
 
     benchmark = quick_benchmark().info.id
-    runs = [run for run in planned_runs(file) if (run.benchmark, run.tier) == (benchmark, TIER)]
+    runs = [run for run in planned_runs(FILE) if (run.benchmark, run.tier) == (benchmark, TIER)]
     offline = [run for run in runs if not is_local(run.reader or "")]
     sources = [(run, run.system) for run in offline if not isinstance(run.system, str)]
     return [run for run, source in sources if (source.slug in CONTROLS if source.control else source.light)]
@@ -126,7 +126,7 @@ def demo(every: bool = False) -> None:
     began = time.monotonic()
     folders = run_all(RESULTS, all_runs() if every else quick_runs())
     print("Checking the runs and building the site", file=sys.stderr)
-    verify_and_record(RESULTS, folders, by="make demo")
+    record(folders, Recording(RESULTS, by="make demo"))
     assemble(STORED, RESULTS, BOARD, {run.run.track_id for run in folders})
     runs = len(sealed_runs(BOARD))
     build(BOARD, SITE, jobs=processes(None, runs))

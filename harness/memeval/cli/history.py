@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -152,7 +151,7 @@ def _check_forms(measurement: Measurement) -> None:
         checked = list(compare_forms(measurement, progress))
     for each in checked:
         state = "equal rows" if each.equal else "DIFFERENT rows"
-        print(f"{each.file} on {each.version}, {each.benchmark} {each.protocol}: {state}", file=sys.stdout)
+        print(f"{each.file} on {each.version}, {each.benchmark} {each.protocol}: {state}")
     if not checked:
         raise BadInput(
             "no form of the adapter names a version that both accept.", remedy="Add 'both' to its [[forms]]."

@@ -10,7 +10,7 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPException
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
@@ -37,75 +37,63 @@ class NotTold(Exception):
     """A hook failed; the text is a sentence without secrets."""
 
 
-@dataclass(frozen=True)
-class Webhook:
-    """An address that receives the result as a signed POST request."""
-
-    url: str
-
-    @property
-    def host(self) -> str:
-        """Scheme and host. The path of a webhook can be a secret."""
-        parts = urlsplit(self.url)
-        return f"{parts.scheme}://{parts.hostname}"
-
-    def tell(self, body: bytes, sleep: Callable[[float], None] = time.sleep) -> None:
-        """Send a result. Tries again after a failed connection, a status 429, and a status from 500.
-
-        Raises ``NotTold`` if there is no secret, or no request succeeded.
-        """
-        secret = os.environ.get(SECRET, "")
-        if not secret:
-            raise NotTold(f"the webhook was not called, because {SECRET} is not set.")
-        for number in range(TRIES):
-            if number:
-                sleep(FIRST_WAIT * 2 ** (number - 1))
-            try:
-                self._send(body, secret)
-                return
-            except HTTPError as error:
-                problem = f"status {error.code}"
-                error.close()
-                if error.code != 429 and error.code < 500:
-                    break
-            except (OSError, URLError, HTTPException, ValueError) as error:
-                problem = type(getattr(error, "reason", error)).__name__
-        raise NotTold(f"the webhook at {self.host} failed ({problem}).")
-
-    def _send(self, body: bytes, secret: str) -> None:
-        stamp = str(int(time.time()))
-        headers = {
-            "Content-Type": "application/json",
-            "User-Agent": "memeval",
-            "X-Memeval-Timestamp": stamp,
-            "X-Memeval-Signature": f"sha256={signature_of(secret, stamp, body)}",
-        }
-        request = urllib.request.Request(self.url, body, headers, method="POST")  # noqa: S310 - the scheme is checked
-        with _opener(self.url).open(request, timeout=REQUEST_SECONDS) as reply:
-            reply.read(1)
+Hook = Callable[[bytes], None]
+"""Receives a result as JSON. Raises ``NotTold`` if it fails."""
 
 
-@dataclass(frozen=True)
-class Command:
-    """A program that receives the result on standard input. It is never a shell."""
+def _call_webhook(url: str, body: bytes) -> None:
+    """Send a result as a signed POST request. Tries again after a failed connection, a status 429, and from 500.
 
-    words: tuple[str, ...]
-
-    def tell(self, body: bytes) -> None:
-        """Run the command. Raises ``NotTold`` if it cannot be started, takes too long, or fails."""
+    Raises ``NotTold`` if there is no secret, or no request succeeded.
+    """
+    secret = os.environ.get(SECRET, "")
+    if not secret:
+        raise NotTold(f"the webhook was not called, because {SECRET} is not set.")
+    for number in range(TRIES):
+        if number:
+            time.sleep(FIRST_WAIT * 2 ** (number - 1))
         try:
-            # Its output goes to standard error: standard output can be JSON.
-            done = subprocess.run(self.words, input=body, stdout=2, timeout=COMMAND_SECONDS, check=False)
-        except subprocess.TimeoutExpired:
-            raise NotTold(f"the command {self.words[0]!r} took longer than {COMMAND_SECONDS:g} s.") from None
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise NotTold(f"the command {self.words[0]!r} cannot be started ({reason}).") from None
-        if done.returncode:
-            raise NotTold(f"the command {self.words[0]!r} failed with exit code {done.returncode}.")
+            _send(url, body, secret)
+            return
+        except HTTPError as error:
+            problem = f"status {error.code}"
+            error.close()
+            if error.code != 429 and error.code < 500:
+                break
+        except (OSError, URLError, HTTPException, ValueError) as error:
+            problem = type(getattr(error, "reason", error)).__name__
+    parts = urlsplit(url)  # its path can be a secret
+    raise NotTold(f"the webhook at {parts.scheme}://{parts.hostname} failed ({problem}).")
 
 
-Hook = Webhook | Command
+def _send(url: str, body: bytes, secret: str) -> None:
+    stamp = str(int(time.time()))
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "memeval",
+        "X-Memeval-Timestamp": stamp,
+        "X-Memeval-Signature": f"sha256={signature_of(secret, stamp, body)}",
+    }
+    request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310 - the scheme is checked
+    with _opener(url).open(request, timeout=REQUEST_SECONDS) as reply:
+        reply.read(1)
+
+
+def _run_command(words: Sequence[str], body: bytes) -> None:
+    """Run a program, never a shell, with a result on standard input.
+
+    Raises ``NotTold`` if it cannot be started, takes too long, or fails.
+    """
+    try:
+        # Its output goes to standard error: standard output can be JSON.
+        done = subprocess.run(words, input=body, stdout=2, timeout=COMMAND_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise NotTold(f"the command {words[0]!r} took longer than {COMMAND_SECONDS:g} s.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise NotTold(f"the command {words[0]!r} cannot be started ({reason}).") from None
+    if done.returncode:
+        raise NotTold(f"the command {words[0]!r} failed with exit code {done.returncode}.")
 
 
 def hook_of(value: str | Sequence[str] | None, where: str) -> Hook | None:
@@ -119,7 +107,7 @@ def hook_of(value: str | Sequence[str] | None, where: str) -> Hook | None:
     if isinstance(value, str) and "://" in value:
         if not _is_allowed(value):
             raise BadInput("the webhook needs an HTTPS address.", where=where, remedy="Write https://HOST/PATH.")
-        return Webhook(value)
+        return partial(_call_webhook, value)
     try:
         words = _words(value) if isinstance(value, str) else list(value)
     except ValueError:
@@ -130,7 +118,7 @@ def hook_of(value: str | Sequence[str] | None, where: str) -> Hook | None:
             where=where,
             remedy="Write a program and its arguments: 'python3 hook.py', or '[\"python3\", \"hook.py\"]'.",
         )
-    return Command(tuple(words))
+    return partial(_run_command, words)
 
 
 def _words(text: str) -> list[str]:

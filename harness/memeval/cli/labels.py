@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Let readers label answers, to examine graders.", no_args_is_help=True)
 
 
-ALPHA = 0.05
-"""Shares differ if the p-value is below this."""
-
-
 @app.command("draw")
 def draw(
     name: Annotated[str, typer.Argument(help="Name of the new sample.")],
@@ -117,7 +113,7 @@ def sheet(
         raise BadInput("these samples are of several benchmarks.", remedy="Write a sheet for each.")
     rows = [row for sample in chosen for row in sample_rows(results, sample)]
     answers = _answers(sources, from_, data)
-    lines = reading_sheet(list(shuffled(rows, reader)), answers, chosen[0].benchmark)
+    lines = reading_sheet(shuffled(rows, reader), answers, chosen[0].benchmark)
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     with writable(to):
         write_whole(to, text.encode())
@@ -224,6 +220,8 @@ def show(results: Results = DEFAULT_RESULTS, as_json: AsJson = False) -> None:
 
 
 def _print(report: LabelReport) -> None:
+    from memeval.labels.worth import ALPHA
+
     sample = report.sample
     print(f"{sample.name}: {counted(report.labelled, 'labelled row')}, {report.open} open, {report.doubted} doubted")
     for reading in report.readings:

@@ -59,7 +59,8 @@ def matrix(
         print(_example(example), end="")
         return
     if file is None:
-        raise BadInput("no matrix file given.", remedy=f"Name one, or print one with --example: {_examples()}.")
+        examples = ", ".join(_examples())
+        raise BadInput("no matrix file given.", remedy=f"Name one, or print one with --example: {examples}.")
     with Bar() as progress:
         made = api.matrix(file, options=options, progress=progress)
     found = made.folder.matrix
@@ -101,17 +102,13 @@ def _conclude(made: MatrixRun) -> None:
 
 
 def _example(name: str) -> str:
-    files = {path.stem: path for path in _example_files()}
+    files = _examples()
     if name not in files:
-        raise BadInput(f"unknown example '{name}'.", remedy=f"Choose one of: {_examples()}.")
+        raise BadInput(f"unknown example '{name}'.", remedy=f"Choose one of: {', '.join(files)}.")
     return files[name].read_text(encoding="utf-8")
 
 
-def _examples() -> str:
-    return ", ".join(path.stem for path in _example_files())
-
-
-def _example_files() -> list[Path]:
+def _examples() -> dict[str, Path]:
     from memeval.site.model.files import assets_root
 
-    return sorted((assets_root() / "templates" / "matrices").glob("*.toml"))
+    return {path.stem: path for path in sorted((assets_root() / "templates" / "matrices").glob("*.toml"))}

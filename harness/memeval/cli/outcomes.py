@@ -64,9 +64,8 @@ def _print_other_protocols(outcome: RunOutcome) -> None:
 
     run = outcome.folders[0].run
     info = find(outcome.planned.benchmark).info
-    possible = protocols_for(run.system.capabilities, info)
-    titles = [f"{each.name} ({each.title})" for each in info.protocols if each.name in possible]
-    others = [text for text in titles if text.partition(" ")[0] != run.track.protocol]
+    possible = {*protocols_for(run.system.capabilities, info)} - {run.track.protocol}
+    others = [f"{each.name} ({each.title})" for each in info.protocols if each.name in possible]
     if others:
         print(f"  Its methods also fit: {', '.join(others)}. Name one with --protocol.", file=sys.stderr)
 

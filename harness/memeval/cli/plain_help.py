@@ -42,7 +42,6 @@ OPTION_PANELS = {
         "errata",
         "limit",
         "items",
-        "runs",
         "example",
         "pull_data",
         "versions",
@@ -72,7 +71,7 @@ OPTION_PANELS = {
         *("results", "fresh", "repeat", "times_beside", "retry", "retry_errors", "keep_going", "replay", "push"),
     ),
     "Output": (
-        *("floor", "form", "to", "place", "force", "annotations", "summary", "on_regression"),
+        *("floor", "form", "to", "place", "annotations", "summary", "on_regression"),
         *("chart", "as_csv", "as_json"),
     ),
 }

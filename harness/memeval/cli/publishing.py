@@ -157,16 +157,13 @@ def report(checks: Sequence[Check], as_json: bool = False) -> None:
 
     Raises ``CheckFailed`` if a check failed.
     """
-    problems = 0
+    problems = sum(len(check.findings) for check in checks)
     if as_json:
         print_json(
             [{**vars(check), "status": check.status, "findings": list(map(vars, check.findings))} for check in checks]
         )
-    for check in checks:
+    for check in () if as_json else checks:
         count = len(check.findings)
-        problems += count
-        if as_json:
-            continue
         detail = counted(count, "problem") if count else check.not_checked
         print(visible(f"{check.name:12} {check.status}" + (f": {detail}" if detail else "")))
         for finding in check.findings[:SHOWN]:

@@ -25,30 +25,6 @@ if TYPE_CHECKING:
     from memeval.evaluation.verify.checks.subject import Sessions
     from memeval.execution.progress import Progress
 
-
-def verify_and_record(results: Path, folders: Sequence[RunFolder], by: str, sessions: Sessions | None = None) -> None:
-    """Verify runs, grade them again, and record each equal result once in the ledger.
-
-    ``folders``: the runs. Those that the ledger calls reproduced are not checked again. Raises ``CheckFailed`` if a run
-    failed verification or reproduction.
-    """
-    from memeval import api
-    from memeval.evaluation.run.provenance import memeval_version
-    from memeval.evaluation.verify.checks.subject import Sessions
-    from memeval.evaluation.verify.verification import verify_run
-
-    ledger, sessions = Ledger(results), sessions or Sessions()
-    known = {(entry.run_id, entry.run_digest) for entry in ledger.entries() if entry.event is LedgerEvent.REPRODUCED}
-    for folder in folders:
-        if (folder.run.run_id, folder.digest) in known:
-            continue
-        findings = verify_run(folder, sessions) or list(api.reproduce(folder).findings)
-        if findings:
-            raise CheckFailed(str(findings[0]))
-        reason = f"{folder.run.coverage.done} grades equal, by memeval {memeval_version()}"
-        ledger.append(LedgerEvent.REPRODUCED, folder, by=by, reason=reason)
-
-
 FILE = Path("results.toml")
 """The set of runs of this checkout."""
 
@@ -66,9 +42,10 @@ class Recording:
 
     results: Path
     by: str
-    accept: str | None
+    accept: str | None = None
     """The reason with which new runs are accepted; ``None`` to accept none."""
-    sessions: Sessions
+    sessions: Sessions | None = None
+    """Benchmarks that are open already; ``None`` for none."""
 
 
 def selected(runs: Sequence[PlannedRun], chosen: Mapping[str, Sequence[str]]) -> list[PlannedRun]:
@@ -141,11 +118,26 @@ def _recorded(outcome: RunOutcome, recording: Recording, progress: Progress) -> 
 
 
 def record(folders: Sequence[RunFolder], recording: Recording) -> None:
-    """Verify runs, grade them again, record them in the ledger, and accept them if there is a reason.
+    """Verify runs, grade them again, record each equal result once in the ledger, and accept them if there is a reason.
 
-    Raises ``CheckFailed`` if a run failed verification or reproduction, or is a regression.
+    Runs that the ledger calls reproduced are not checked again. Raises ``CheckFailed`` if a run failed verification or
+    reproduction, or is a regression.
     """
-    verify_and_record(recording.results, folders, recording.by, recording.sessions)
+    from memeval import api
+    from memeval.evaluation.run.provenance import memeval_version
+    from memeval.evaluation.verify.checks.subject import Sessions
+    from memeval.evaluation.verify.verification import verify_run
+
+    ledger, sessions = Ledger(recording.results), recording.sessions or Sessions()
+    known = {(entry.run_id, entry.run_digest) for entry in ledger.entries() if entry.event is LedgerEvent.REPRODUCED}
+    for folder in folders:
+        if (folder.run.run_id, folder.digest) in known:
+            continue
+        findings = verify_run(folder, sessions) or list(api.reproduce(folder).findings)
+        if findings:
+            raise CheckFailed(str(findings[0]))
+        reason = f"{folder.run.coverage.done} grades equal, by memeval {memeval_version()}"
+        ledger.append(LedgerEvent.REPRODUCED, folder, by=recording.by, reason=reason)
     for folder in () if recording.accept is None else folders:
         _accept(folder, recording)
 

@@ -84,6 +84,7 @@ def check(
 
     Example: memeval submit check submissions/my-memory
     """
+    from memeval.evaluation.submit.proposed_results import lines_of
     from memeval.evaluation.submit.submitting import check_submission
     from memeval.storage import write_whole
 
@@ -99,8 +100,8 @@ def check(
         reports.append(report)
         if to is not None:
             write_whole(to, f"{report.to_json()}\n".encode())
-        if not as_json:
-            _print(report)
+        for line in () if as_json else (report.folder, *lines_of(report)):
+            print(visible(line))
     if as_json:
         print_json(reports[0].data() if len(reports) == 1 and not every else [report.data() for report in reports])
     failed = [report.folder for report in reports if not report.holds]
@@ -127,15 +128,6 @@ def _folder(path_or_slug: str) -> Path:
     raise BadInput(
         f"there is no submission '{visible(path_or_slug)}'.", remedy="Name its folder, or its slug under submissions/."
     )
-
-
-def _print(report: SubmissionCheck) -> None:
-    """Print a report as a table of steps, with problems and failed checks below their step."""
-    from memeval.evaluation.submit.proposed_results import lines_of
-
-    print(visible(report.folder))
-    for line in lines_of(report):
-        print(visible(line))
 
 
 @app.command("results")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -153,9 +153,8 @@ def check_lines(checks: Iterable[Check]) -> Iterator[str]:
 
     A check that was not made has its own line, and is never counted as ok.
     """
-    for name, same in _by_name(checks).items():
+    for name, ok, failed, reasons in _counts(checks):
         noun = NOUNS.get(name, "run")
-        ok, failed, reasons = _counts(same)
         parts = [f"FAILED: {_numbered(failed, noun)}"] if failed else []
         if ok:
             parts.append(f"ok: {_numbered(ok, noun)}")
@@ -166,27 +165,23 @@ def check_lines(checks: Iterable[Check]) -> Iterator[str]:
 
 def check_data(checks: Iterable[Check]) -> list[dict[str, Any]]:
     """Return the counts of each kind of check as plain JSON data."""
-    found = []
-    for name, same in _by_name(checks).items():
-        ok, failed, reasons = _counts(same)
-        found.append({"name": name, "ok": ok, "failed": failed, "not_checked": dict(reasons)})
-    return found
+    return [
+        {"name": name, "ok": ok, "failed": failed, "not_checked": dict(reasons)}
+        for name, ok, failed, reasons in _counts(checks)
+    ]
 
 
-def _by_name(checks: Iterable[Check]) -> dict[str, list[Check]]:
+def _counts(checks: Iterable[Check]) -> Iterator[tuple[str, int, int, Counter[str]]]:
+    """Yield the name of each kind of check, how many are ok and failed, and the reasons of those not made."""
+    from memeval.evaluation.verify.findings import CheckStatus
+
     named: dict[str, list[Check]] = {}
     for check in checks:
         named.setdefault(check.name, []).append(check)
-    return named
-
-
-def _counts(checks: Sequence[Check]) -> tuple[int, int, Counter[str]]:
-    """Return how many checks are ok and failed, and the reasons of those that were not made."""
-    from memeval.evaluation.verify.findings import CheckStatus
-
-    statuses = Counter(check.status for check in checks)
-    reasons = Counter(check.not_checked for check in checks if check.not_checked is not None)
-    return statuses[CheckStatus.OK], statuses[CheckStatus.FAILED], reasons
+    for name, same in named.items():
+        statuses = Counter(check.status for check in same)
+        reasons = Counter(check.not_checked for check in same if check.not_checked is not None)
+        yield name, statuses[CheckStatus.OK], statuses[CheckStatus.FAILED], reasons
 
 
 def _numbered(number: int, noun: str) -> str:

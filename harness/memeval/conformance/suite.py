@@ -17,7 +17,7 @@ from functools import partial
 from typing import NamedTuple
 
 from memeval.conformance.check import ContractCheck, ContractViolation, MethodMissing
-from memeval.conformance.checks import asking, calls, contents, foundations, storage
+from memeval.conformance.checks import asking, calls, contents, foundations
 from memeval.conformance.subject import CheckedSystem
 from memeval.execution.secrets import redact
 from memeval.execution.steps import SystemInstance
@@ -103,7 +103,7 @@ CHECKS = (
     ContractCheck(
         "storage-survives",
         "After a clean stop and a start on its storage folder, a system has its memories.",
-        storage.survives_restart,
+        contents.survives_restart,
         needs=("storage",),
         is_extra=True,
     ),

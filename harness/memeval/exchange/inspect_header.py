@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import stdev
 from typing import Any
 
 from memeval.archive.runs import RunFolder
@@ -128,11 +129,7 @@ def _score(
 
 def _standard_error(credits: Sequence[float]) -> float | None:
     """Return the standard error of a mean like Inspect's ``stderr``: ``s / √n``, with ``n - 1`` in the variance."""
-    n = len(credits)
-    if n < 2:
-        return None
-    mean = math.fsum(credits) / n
-    return math.sqrt(math.fsum((credit - mean) ** 2 for credit in credits) / (n - 1) / n)
+    return stdev(credits) / math.sqrt(len(credits)) if len(credits) > 1 else None
 
 
 def stats_of(folder: RunFolder) -> Data:

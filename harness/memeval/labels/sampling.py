@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memeval.claims.figures import majority
+from memeval.claims.matching import Slot
 from memeval.claims.store import file_name
 from memeval.records.errors import BadInput
 from memeval.records.label import LabelSample, SampleRow, Stratum
@@ -15,7 +16,7 @@ Cell = tuple[bool, bool]
 CELLS: tuple[Cell, ...] = ((True, True), (True, False), (False, True), (False, False))
 """All pairs of verdicts: both right, right by the judge only, right by the rules only, both wrong."""
 
-Graded = tuple[RegradedFile, Sequence[RegradedRow], Mapping[tuple[str, int], str]]
+Graded = tuple[RegradedFile, Sequence[RegradedRow], Mapping[Slot, str]]
 
 
 def draw(files: Iterable[Graded], wanted: Mapping[Cell, int], seed: int) -> tuple[list[Stratum], list[SampleRow]]:
@@ -83,7 +84,7 @@ def _order(seed: int, name: str, row: RegradedRow | SampleRow) -> str:
 
 
 def _row(
-    own_id: str, name: str, row: RegradedRow, judged: bool, share: float, answers: Mapping[tuple[str, int], str]
+    own_id: str, name: str, row: RegradedRow, judged: bool, share: float, answers: Mapping[Slot, str]
 ) -> SampleRow:
     if row.verdict is None or row.answer_digest is None:
         raise ValueError("a row without verdict or answer was drawn")
@@ -102,5 +103,5 @@ def _row(
     )
 
 
-def shuffled(rows: Iterable[SampleRow], order: str) -> Iterator[SampleRow]:
-    yield from sorted(rows, key=lambda row: hashlib.sha256(f"{order}\n{row.label_id}".encode()).hexdigest())
+def shuffled(rows: Iterable[SampleRow], order: str) -> list[SampleRow]:
+    return sorted(rows, key=lambda row: hashlib.sha256(f"{order}\n{row.label_id}".encode()).hexdigest())

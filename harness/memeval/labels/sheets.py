@@ -7,6 +7,7 @@ from typing import Any
 from memeval.benchmarks.formats.mapped_rows import MappedRow
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.claims.copies import Copies
+from memeval.claims.matching import Slot
 from memeval.claims.regrading import Sessions, matched_rows
 from memeval.claims.store import read_sources
 from memeval.grading.base import question_of
@@ -17,8 +18,6 @@ from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.label import LabelSample, PassedRows, RulesVerdicts, SampleRow
 from memeval.records.scenario import Session
-
-Slot = tuple[str, int]
 
 
 class PublishedAnswers:
@@ -115,7 +114,7 @@ def verdicts_of(
 
 def _verdicts(
     rules: RulesJudge, session: BenchmarkSession, keys: dict[str, ItemKey], answers: PublishedAnswers, name: str
-) -> dict[tuple[str, int], bool]:
+) -> dict[Slot, bool]:
     found = {}
     for (item, trial), text in answers.texts(name).items():
         key = keys[item]
@@ -127,7 +126,7 @@ def _verdicts(
     return found
 
 
-def _counted(verdicts: dict[tuple[str, int], bool], keys: dict[str, ItemKey], tuned_on: Collection[str]) -> PassedRows:
+def _counted(verdicts: dict[Slot, bool], keys: dict[str, ItemKey], tuned_on: Collection[str]) -> PassedRows:
     halves: dict[bool, list[bool]] = {True: [], False: []}
     for (item, _trial), verdict in verdicts.items():
         halves[keys[item].cluster in tuned_on].append(verdict)

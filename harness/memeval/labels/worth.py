@@ -38,6 +38,7 @@ from memeval.statistics.correction import (
 JUDGE = "judge"
 
 ALPHA = 0.05
+"""Shares differ if the p-value is below this."""
 
 ALL = "all"
 

@@ -59,7 +59,7 @@ def forgets(subject: CheckedSystem) -> str:
     """Forget one of two facts, by its id or else by its text. No question may find it afterwards."""
     memory = subject.memory()
     gone, kept = subject.facts.facts(2)
-    plant = _in_bank if memory.can("retain") and memory.can("recall") else _in_session
+    plant = _in_bank if _has_banks(memory) else _in_sessions
     location = plant(memory, subject, gone, kept)
     before = location.ask(gone.question)
     if not before.shows(gone.word):
@@ -84,14 +84,16 @@ def forgets(subject: CheckedSystem) -> str:
     )
 
 
+def _has_banks(memory: CheckedMemory) -> bool:
+    return memory.can("retain") and memory.can("recall")
+
+
 def _in_bank(memory: CheckedMemory, subject: CheckedSystem, *facts: PlantedFact) -> Planted:
-    for number, fact in enumerate(facts, start=1):
-        memory.retain(fact.statement, subject.facts.day, bank=BANK, source_id=f"s{number:03d}")
-    memory.settle()
+    _plant(memory, subject, *((BANK, fact) for fact in facts))
     return Planted(BANK, ("s001",), lambda question: memory.recall(question, bank=BANK))
 
 
-def _in_session(memory: CheckedMemory, subject: CheckedSystem, *facts: PlantedFact) -> Planted:
+def _in_sessions(memory: CheckedMemory, subject: CheckedSystem, *facts: PlantedFact) -> Planted:
     sessions = [memory.session(subject.facts.day, PlantedTurn(fact.statement), ACKNOWLEDGED) for fact in facts]
     memory.ingest(*sessions)
     return Planted(None, (sessions[0].session_id, *(turn.turn_id for turn in sessions[0].turns)), memory.ask)
@@ -108,9 +110,7 @@ def banks_apart(subject: CheckedSystem) -> str:
     """Plant facts on one topic in banks with similar names, in turn: each bank must return its own and no other."""
     memory, topic = subject.memory(), subject.facts.topic()
     own = {bank: subject.facts.fact(topic) for bank in ALIKE}
-    for number, (bank, fact) in enumerate(own.items(), start=1):
-        memory.retain(fact.statement, subject.facts.day, bank=bank, source_id=f"s{number:03d}")
-    memory.settle()
+    _plant(memory, subject, *own.items())
     for bank, fact in own.items():
         found = memory.recall(topic.question, bank=bank)
         for other in ALIKE:
@@ -184,12 +184,9 @@ def sources_named(subject: CheckedSystem) -> str:
     """Search for a fact: the item that states it names the session, turn or text that it is from."""
     memory = subject.memory()
     facts = subject.facts.facts(2)
-    if memory.can("search") or not (memory.can("retain") and memory.can("recall")):
-        memory.ingest(*(memory.session(subject.facts.day, PlantedTurn(fact.statement), ACKNOWLEDGED) for fact in facts))
-        found = [memory.ask(fact.question) for fact in facts]
-    else:
-        _plant(memory, subject, *((BANK, fact) for fact in facts))
-        found = [memory.recall(fact.question, bank=BANK) for fact in facts]
+    plant = _in_bank if _has_banks(memory) and not memory.can("search") else _in_sessions
+    location = plant(memory, subject, *facts)
+    found = [location.ask(fact.question) for fact in facts]
     if not any(observation.items for observation in found):
         raise MethodMissing("The system returns no items, so they cannot name their sources.")
     for number, (fact, observation) in enumerate(zip(facts, found, strict=True), start=1):

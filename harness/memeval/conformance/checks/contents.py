@@ -1,4 +1,7 @@
-"""Checks of stored conversations: dates, speakers and full texts."""
+"""Checks of stored conversations: dates, speakers, full texts, and whether they survive a restart."""
+
+import tempfile
+from pathlib import Path
 
 from memeval.conformance.check import ContractViolation, expect_found, listed
 from memeval.conformance.facts import PlantedFact
@@ -10,6 +13,11 @@ YEARS = 3 * 365
 DATES = (
     "Store the `timestamp` of `ingest_session`: put it into the text of items or context, or use the `timestamp` of "
     "`query` and `search` as a filter."
+)
+
+STORAGE = (
+    "Store everything below the folder in `MEMEVAL_STORAGE`, write it out at the latest in `close`, and open what is "
+    "there when the class is made, without `reset`."
 )
 
 
@@ -159,3 +167,21 @@ def taken_in_twice(subject: CheckedSystem) -> str:
     copies = max((observation.items.count(text) for text in observation.items if fact.word in text), default=1)
     note = "; the fact is now returned more than once" if copies > 1 else ""
     return f"After the same session was ingested twice, the fact was still found{note}."
+
+
+def survives_restart(subject: CheckedSystem) -> str:
+    """Two facts are found after a clean stop and a start on the same folder, and another one can be added."""
+    one, other, later = subject.facts.facts(3)
+    with (
+        tempfile.TemporaryDirectory(prefix="memeval-storage-") as folder,
+        subject.another(Path(folder)) as memory,
+    ):
+        memory.ingest_facts(subject.facts.day, one, other)
+        memory.process.close()
+        memory.start()
+        when = "after a clean stop and a start on the same storage folder"
+        for fact in (one, other):
+            expect_found(memory, fact, when, STORAGE)
+        memory.ingest_facts(subject.facts.after(30), later)
+        expect_found(memory, later, f"that it ingested {when}", STORAGE)
+    return "Two facts were found after a clean stop and a start on the same storage folder."
