@@ -18,7 +18,7 @@ from memeval.evaluation.run.verdicts import check_key, judgments
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.journal import utc_now
 from memeval.execution.progress import Progress
-from memeval.execution.readers import NATIVE
+from memeval.execution.readers import NATIVE, NoReader
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.secrets import redact, redacted
 from memeval.execution.steps import ScenarioWork
@@ -94,7 +94,7 @@ def run_suite(
     with closing(LiveSystem(system, options.limits, lambda line: None)) as live:
         benchmark_session = _benchmark_session(suite, live, options.protocol)
         reader = choose_reader(
-            NATIVE, live.start().capabilities, _class_of(system), _no_reader, benchmark_session.protocol_info
+            NATIVE, live.start().capabilities, _class_of(system), lambda name: NoReader(), benchmark_session.protocol_info
         )
         banks = _Banks(live, bank_id)
         banks.check(benchmark_session.scenarios.values())
@@ -125,10 +125,6 @@ def run_suite(
 
 def _class_of(system: object) -> str:
     return type(system).__name__
-
-
-def _no_reader(name: str) -> Reader:
-    raise BadInput(f"a suite does not use the reader '{name}'.")
 
 
 def _benchmark_session(suite: str | Path, live: LiveSystem, protocol: str | None) -> BenchmarkSession:

@@ -64,7 +64,6 @@ def regrade_run(
     others = [prompt for prompt in stored.prompts() if not is_judges(prompt.name)]
     responses = list(stored.responses())
     given = Rows(responses, list(stored.contexts()), [], list(stored.judgments()), list(stored.calls()), others)
-    answered = {row.item_id for row in responses}
     of_grades = {
         "run_id": "",
         "harness": harness(inputs.track.benchmark),
@@ -74,8 +73,7 @@ def regrade_run(
     of_answers = {name: getattr(run, name) for name in Plan.model_fields.keys() & Run.model_fields.keys()}
     plan = Plan(started="", inputs=inputs, **(of_answers | of_grades))
     detail = f"the responses of {run.run_id} by {judge.name}"
-    items = [key for key in session.keys if key.item_id in answered]
-    return graded_run(plan, given, items, session, judge, options, progress, "judged", detail, run.timing.concurrency)
+    return graded_run(plan, given, session.keys, session, judge, options, progress, "judged", detail, run.timing.concurrency)
 
 
 def graded_run(
@@ -92,8 +90,8 @@ def graded_run(
 ) -> RunFolder:
     """Grade answers that exist already, and seal a run of them; an interrupted one is resumed.
 
-    ``given``: the rows of the run, without its grades; its judgments are those that are recorded already. ``event`` and
-    ``detail``: what the log says of it. Raises ``GatewayStopped`` if the judge's endpoint or key failed, or the budget
+    ``given``: the rows of the run, without its grades; its judgments are those that are recorded already. ``items``:
+    those that may have answers. ``event`` and ``detail``: what the log says of it. Raises ``GatewayStopped`` if the judge's endpoint or key failed, or the budget
     is spent.
     """
     system_folder = options.results / session.benchmark.info.name / plan.system.slug

@@ -154,11 +154,10 @@ def _decisive(folder: RunFolder, data: Path | None) -> dict[str, _Judgment]:
     session = session_of_run(run, data)
     full = decoded_run(folder, session)
     responses = list(full.responses())
-    answered = {row.item_id for row in responses}
     recorded = {call.key: call for call in sorted(full.judgments(), key=lambda call: call.error is None)}
     judge = judge_of(run.track, full.prompts()).recorded(recorded)
     found: dict[str, _Judgment] = {}
-    for case in cases_of(session, [key for key in session.keys if key.item_id in answered], responses):
+    for case in cases_of(session, session.keys, responses):
         ruling = judge.rule(case)
         if ruling.judgment_key is not None and ruling.state in (GradeState.GRADED, GradeState.UNPARSED):
             request = recorded[ruling.judgment_key].request
