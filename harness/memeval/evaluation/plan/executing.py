@@ -24,23 +24,23 @@ CONTROLS, ALL_SUBMISSIONS = "controls", "submissions"
 """Names of groups of systems."""
 
 
-def offline_submissions(submissions: Path = SUBMISSIONS) -> list[SystemSource]:
+def offline_submissions() -> list[SystemSource]:
     """Return the submissions that declare no model and no host: they need no key and no network.
 
     Raises ``BadInput`` if a submission is not valid.
     """
-    found = [folder_source(manifest.parent) for manifest in sorted(submissions.glob(f"*/{MANIFEST}"))]
+    found = [folder_source(manifest.parent) for manifest in sorted(SUBMISSIONS.glob(f"*/{MANIFEST}"))]
     return [each for each in found if each.submission and not (each.declared_models or each.submission.hosts)]
 
 
-def systems_named(name: str, info: BenchmarkInfo, submissions: Path = SUBMISSIONS) -> list[SystemSource]:
+def systems_named(name: str, info: BenchmarkInfo) -> list[SystemSource]:
     """Return the systems of a group for a benchmark, or the one system with the name.
 
     Raises ``BadInput`` if there is no such system, or it is invalid.
     """
     if name == CONTROLS:
         return [find_system(slug) for slug in controls_of(info.id)]
-    return offline_submissions(submissions) if name == ALL_SUBMISSIONS else [find_system(name, submissions)]
+    return offline_submissions() if name == ALL_SUBMISSIONS else [find_system(name)]
 
 
 def readers_for(

@@ -93,9 +93,8 @@ def run_suite(
     events: list[str] = []
     with closing(LiveSystem(system, options.limits, lambda line: None)) as live:
         benchmark_session = _benchmark_session(suite, live, options.protocol)
-        reader = choose_reader(
-            NATIVE, live.start().capabilities, _class_of(system), lambda name: NoReader(), benchmark_session.protocol_info
-        )
+        capabilities, protocol_info = live.start().capabilities, benchmark_session.protocol_info
+        reader = choose_reader(NATIVE, capabilities, _class_of(system), lambda name: NoReader(), protocol_info)
         banks = _Banks(live, bank_id)
         banks.check(benchmark_session.scenarios.values())
         started = utc_now()

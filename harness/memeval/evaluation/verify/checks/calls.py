@@ -85,12 +85,13 @@ def wrong_readings(
     """
     replies = {call.key: text_of(call) for call in calls if call.caller is Caller.READER}
     for number, response in enumerate(responses, start=1):
-        where, key = f"{folder.file('responses.jsonl')}:{number}", response.reader_key
-        if key is not None and key not in replies:
+        where, is_answered = f"{folder.file('responses.jsonl')}:{number}", response.outcome is not Outcome.READER_ERROR
+        if response.reader_key is None:
+            continue
+        if response.reader_key not in replies:
             yield Finding(where, f"{response.question_id} names a reader call that is missing from calls.jsonl.gz.")
-        elif key is not None and with_text and response.outcome is not Outcome.READER_ERROR:
-            if replies[key] != response.answer:
-                yield Finding(where, f"{response.question_id}: the answer differs from the reader's reply.")
+        elif with_text and is_answered and replies[response.reader_key] != response.answer:
+            yield Finding(where, f"{response.question_id}: the answer differs from the reader's reply.")
 
 
 def _payers(subject: Subject) -> tuple[list[Finding], list[str]]:
