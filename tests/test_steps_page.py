@@ -1,4 +1,4 @@
-"""The tables of steps on the page *Read trends* are those of the simulation, and the search keeps its promise."""
+"""The search for steps, shown on the page *Read trends*, keeps its promise."""
 
 import json
 from typing import Any
@@ -11,29 +11,17 @@ from bench.steps import (
     HISTORIES,
     NOISE,
     OUT,
-    PAGE,
     POINTS,
     TRACKS,
     VERSIONS,
     again,
     false_steps,
     made_history,
-    page_of,
 )
 from memeval.statistics.intervals import wilson
 from tests.support.commands import ROOT
 
 RESULT: dict[str, list[dict[str, Any]]] = json.loads((ROOT / OUT).read_text("utf-8"))
-
-
-def test_the_page_has_the_tables_of_the_simulation() -> None:
-    page = (ROOT / PAGE).read_text("utf-8")
-    assert page_of(page, RESULT) == page
-
-
-def test_a_page_without_a_place_for_a_table_is_an_error() -> None:
-    with pytest.raises(ValueError, match="has no lines"):
-        page_of("# Read trends", RESULT)
 
 
 def test_at_most_five_of_a_hundred_histories_without_a_change_show_a_step() -> None:

@@ -18,6 +18,7 @@ from tests.evaluation.asking import (
     PickyServer,
     asking_system,
     benchmark_session,
+    by_rules,
     fair,
     files_under,
     options,
@@ -71,7 +72,7 @@ def test_it_is_no_less_than_the_run_then_takes(tmp_path: Path, server: PickyServ
 def test_judgments_on_record_are_counted_and_cost_nothing(tmp_path: Path, server: PickyServer) -> None:
     source = file_source(plain_adapter(tmp_path))
     run_system(source, benchmark_session(), options(tmp_path, limit=2))
-    run = run_system(source, benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
+    run = run_system(source, benchmark_session(), by_rules(tmp_path))
     half = part(estimate_run(source, benchmark_session(), options(tmp_path)), Phase.JUDGE)
     assert (half.calls, half.recorded) == (4, 2)
     asked = server.requests
@@ -118,9 +119,7 @@ def test_a_model_without_a_known_price_has_none(tmp_path: Path, server: PickySer
 
 
 def test_without_models_there_is_nothing_to_price(tmp_path: Path, server: PickyServer) -> None:
-    estimate = estimate_run(
-        find_system("no-memory"), benchmark_session(), options(tmp_path, judge="rules", judge_label=None)
-    )
+    estimate = estimate_run(find_system("no-memory"), benchmark_session(), by_rules(tmp_path))
     assert (estimate.parts, estimate.unknown, estimate.prices) == ((), (), None)
 
 

@@ -39,7 +39,7 @@ from memeval.records.response import Outcome
 from memeval.records.track import Limits
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import SystemSource, file_source
-from tests.evaluation.asking import benchmark_session, options, searching_system
+from tests.evaluation.asking import benchmark_session, by_rules, searching_system
 from tests.support.tiny_model import NAME, gguf, pin, stand_in
 
 LOCAL = f"local:{NAME}"
@@ -64,7 +64,7 @@ def repin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pinned: Path) -> Call
 
 
 def chosen(folder: Path, **more: Any) -> RunOptions:
-    return options(folder, **{"judge": "rules", "judge_label": None, "reader": LOCAL, **more})
+    return by_rules(folder, **{"reader": LOCAL, **more})
 
 
 def run(folder: Path, source: SystemSource | None = None, **more: Any) -> RunFolder:

@@ -28,6 +28,7 @@ from tests.evaluation.asking import (
     answer_in,
     asking_system,
     benchmark_session,
+    by_rules,
     fair,
     files_under,
     one_wrong,
@@ -443,7 +444,7 @@ def test_refused_model_calls_are_in_the_log(tmp_path: Path, server: PickyServer)
 
 
 def test_the_judge_by_rules_needs_no_record_and_leaves_none(tmp_path: Path, server: PickyServer) -> None:
-    run_system(find_system("no-memory"), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
+    run_system(find_system("no-memory"), benchmark_session(), by_rules(tmp_path))
     assert not (tmp_path / "results" / RECORD.parent).exists()
     assert server.requests == 0
 

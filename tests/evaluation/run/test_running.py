@@ -40,10 +40,6 @@ def outcomes(run: RunFolder) -> dict[str, Outcome]:
     return {row.question_id: row.outcome for row in run.responses()}
 
 
-def comparable(run: RunFolder) -> list[dict[str, object]]:
-    return [row.comparable() for row in run.responses()]
-
-
 def test_a_run_is_sealed_whole_and_verifies(tmp_path: Path) -> None:
     run = ran(tmp_path)
     assert run.path.parts[-3:-1] == ("tiny", "plain")
@@ -67,15 +63,6 @@ def test_the_same_inputs_are_reused_and_fresh_starts_another(tmp_path: Path) -> 
     first = run_system(source, benchmark_session(), options(tmp_path))
     assert run_system(source, benchmark_session(), options(tmp_path), notes).path == first.path
     assert "reused" in notes.said[0]
-
-
-def test_concurrency_does_not_change_the_rows(tmp_path: Path) -> None:
-    source = file_source(plain_adapter(tmp_path))
-    one = run_system(source, benchmark_session(), RunOptions(results=tmp_path / "one", concurrency=1))
-    many = run_system(source, benchmark_session(), RunOptions(results=tmp_path / "many", concurrency=6))
-    assert one.run.fingerprint == many.run.fingerprint
-    assert comparable(one) == comparable(many)
-    assert [grade.to_json() for grade in one.grades()] == [grade.to_json() for grade in many.grades()]
 
 
 def test_a_changed_adapter_is_another_run(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from memeval.records.base import digest_of
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Sample
 from memeval.systems.source import file_source
-from tests.evaluation.asking import PickyServer, fair, judged_run, options
+from tests.evaluation.asking import PickyServer, by_rules, fair, judged_run
 from tests.support.adapters import plain_adapter
 from tests.support.forging import Forger
 from tests.support.tiny import TinyBenchmark
@@ -76,13 +76,10 @@ def test_the_digest_of_the_run_draws_the_sample(run: RunFolder) -> None:
 
 
 def test_a_run_judged_by_rules_has_no_judge_to_ask(tmp_path: Path, run: RunFolder) -> None:
-    by_rules = run_system(
-        file_source(plain_adapter(tmp_path)),
-        BenchmarkSession.open(TinyBenchmark(8, questions=4)),
-        options(tmp_path, judge="rules", judge_label=None),
-    )
+    session = BenchmarkSession.open(TinyBenchmark(8, questions=4))
+    ruled = run_system(file_source(plain_adapter(tmp_path)), session, by_rules(tmp_path))
     with pytest.raises(BadInput, match="was graded by rules: there is no judge to ask"):
-        reask(by_rules)
+        reask(ruled)
 
 
 def test_another_endpoint_is_not_asked(run: RunFolder, server: PickyServer, monkeypatch: pytest.MonkeyPatch) -> None:

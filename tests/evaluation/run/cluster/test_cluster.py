@@ -27,7 +27,7 @@ from memeval.systems.messages import AdapterInfo
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import SystemSource, file_source, find_system
 from tests.support.equal_runs import comparable_digests
-from tests.support.tiny import Notes, TinyBenchmark
+from tests.support.tiny import Notes, Stops, TinyBenchmark
 
 SCENARIOS = 12
 
@@ -151,13 +151,6 @@ def test_a_cluster_gives_the_rows_of_this_machine(cluster: Any, tmp_path: Path) 
     assert comparable_digests(here) == comparable_digests(there)
     assert here.run.fingerprint == there.run.fingerprint
     assert logged(there).count("ingested") >= SCENARIOS
-
-
-class Stops(Progress):
-    """Interrupts the run when an item is stored."""
-
-    def advance(self, items: int, failed: int) -> None:
-        raise KeyboardInterrupt
 
 
 def test_a_worker_has_as_many_questions_in_flight_as_the_adapter_declares(cluster: Any, tmp_path: Path) -> None:
