@@ -48,21 +48,15 @@ def is_at_least(estimated: EstimatePart, run: RunFolder) -> bool:
     )
 
 
-def test_nothing_is_asked_and_nothing_is_written(tmp_path: Path, server: PickyServer) -> None:
-    chosen = options(tmp_path, reader="openai:gpt-4o-mini")
-    estimate = estimate_run(searching_system(tmp_path), benchmark_session(), chosen)
-    assert [each.phase for each in estimate.parts] == [Phase.READ, Phase.JUDGE]
-    assert (estimate.items, estimate.questions) == (4, 4)
-    assert server.requests == 0
-    assert [*files_under(tmp_path)] == ["searching.py"]
-    assert not (tmp_path / "results").exists()
-
-
-def test_it_is_no_less_than_the_run_then_takes(tmp_path: Path, server: PickyServer) -> None:
+def test_it_asks_and_writes_nothing_and_is_no_less_than_the_run_then_takes(tmp_path: Path, server: PickyServer) -> None:
     server.answer = lambda body: fair(body) if "----- answer " in said_to(body) else "In Lima, or Oslo." * 20
     chosen = options(tmp_path, reader="openai:gpt-4o-mini")
     source = searching_system(tmp_path)
     estimate = estimate_run(source, benchmark_session(), chosen)
+    assert [each.phase for each in estimate.parts] == [Phase.READ, Phase.JUDGE]
+    assert (estimate.items, estimate.questions) == (4, 4)
+    assert (server.requests, [*files_under(tmp_path)]) == (0, ["searching.py"])
+    assert not (tmp_path / "results").exists()
     run = run_system(source, benchmark_session(), chosen)
     assert is_at_least(part(estimate, Phase.READ), run)
     assert is_at_least(part(estimate, Phase.JUDGE), run)

@@ -170,15 +170,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def saying(folder: Path, text: str) -> SystemSource:
     """Return a system whose search finds this text."""
-    file = folder / "saying.py"
-    file.write_text(
-        "class Saying:\n"
-        "    def reset(self): pass\n"
-        "    def ingest_session(self, session, timestamp): pass\n"
-        "    def search(self, query, k, timestamp='now'):\n"
-        f"        return [{{'text': {text!r}, 'source_ids': [], 'score': 1.0}}]\n"
-    )
-    return file_source(file)
+    return searching_system(folder, f"self.told = [{text!r}]")
 
 
 def test_a_server_that_was_killed_is_started_again_and_no_answer_is_lost(

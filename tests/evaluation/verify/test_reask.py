@@ -7,7 +7,6 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import holds
-from memeval.benchmarks import session
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import run_system
@@ -90,12 +89,6 @@ def test_another_endpoint_is_not_asked(run: RunFolder, server: PickyServer, monk
     assert f"was at {server.url}, but the judge's endpoint here is http://127.0.0.1:9/v1." in str(refused.value)
     assert f"Set MEMEVAL_JUDGE_BASE_URL={server.url}." in str(refused.value)
     assert server.requests == before
-
-
-def test_other_data_is_refused(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "find", lambda _name: TinyBenchmark(5))
-    with pytest.raises(BadInput, match="used data"):
-        reask(run)
 
 
 def test_a_sample_that_says_too_little_is_refused(run: RunFolder) -> None:

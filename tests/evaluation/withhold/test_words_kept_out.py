@@ -44,6 +44,7 @@ from tests.evaluation.asking import (
     searching_system,
 )
 from tests.evaluation.verify.by_hand import edit_rows
+from tests.support.adapters import plain_adapter
 from tests.support.tiny import CITIES, TinyBenchmark
 
 PARROT = '''
@@ -139,37 +140,22 @@ def test_a_rule_judged_run_stores_no_benchmark_text(tmp_path: Path) -> None:
     assert holds(run)
 
 
-IN_PIECES = '''
-import json
+PRINTS_WORDS = "import json; print(json.dumps(session['turns'][0]['content'].split()), flush=True)"
 
-class InPieces:
-    """Says what it was told word by word, so that no text by itself has three words of it in a row."""
-
-    def reset(self):
-        self.told = []
-
-    def ingest_session(self, session, timestamp):
-        self.told += [turn["content"] for turn in session["turns"]]
-        print(json.dumps(session["turns"][0]["content"].split()), flush=True)
-
-    def query(self, question, timestamp="now"):
-        said = self.told[0].split()
-        names = {}
+SAYS_WORDS = """import json
+        said, names = self.told[0].split(), {}
         for word in reversed(said):
             names = {word: names}
-        return {"answer": json.dumps(said), "items": [{"text": json.dumps(names), "source_ids": said}]}
-'''
+        return {"answer": json.dumps(said), "items": [{"text": json.dumps(names), "source_ids": said}]}"""
+"""Says what it was told word by word, so that no text by itself has three words of it in a row."""
 
 
 def test_benchmark_text_printed_word_by_word_is_withheld(tmp_path: Path) -> None:
-    path = tmp_path / "pieces.py"
-    path.write_text(IN_PIECES, encoding="utf-8")
+    path = plain_adapter(tmp_path, on_ingest=PRINTS_WORDS, on_query=SAYS_WORDS)
     run = run_system(file_source(path), benchmark_session(), by_rules(tmp_path))
     assert list(told_by(tmp_path / "results")) == []
-    assert (
-        next(decoded_run(run, benchmark_session()).responses()).answer
-        == '["I", "have", "moved", "to", "Lima", "for", "good."]'
-    )
+    first = next(decoded_run(run, benchmark_session()).responses())
+    assert first.answer == '["I", "have", "moved", "to", "Lima", "for", "good."]'
     assert holds(run)
 
 
