@@ -203,12 +203,14 @@ def test_the_evaluation_runs_each_night_and_the_benchmarks_each_week() -> None:
     assert read(WORKFLOWS / "benchmarks.yml")["on"]["schedule"] == [{"cron": "0 6 * * 1"}]
 
 
-def test_the_first_half_has_no_right_but_to_read_and_no_token() -> None:
-    workflow = read(FIRST)
+@pytest.mark.parametrize("file", [FIRST, RESULTS], ids=lambda file: file.stem)
+def test_a_check_of_pull_requests_may_only_read_has_no_token_and_installs_the_base(file: Path) -> None:
+    workflow = read(file)
     assert workflow["permissions"] == {"contents": "read"}
     assert set(workflow["on"]) == {"pull_request"}
     assert not any("github.token" in text or "GITHUB_TOKEN" in text for text in texts(workflow))
-    assert [given["persist-credentials"] for given in checkouts(FIRST)] == [False, False]
+    (installs,) = (step["run"] for step in steps(file) if "pip install" in step.get("run", ""))
+    assert "./base" in installs and "data" not in installs
 
 
 def test_the_first_half_takes_its_code_from_the_base_and_only_data_from_the_pull_request() -> None:
@@ -216,8 +218,6 @@ def test_the_first_half_takes_its_code_from_the_base_and_only_data_from_the_pull
         "base": "${{ github.event.pull_request.base.sha }}",
         "data": "${{ github.event.pull_request.head.sha }}",
     }
-    (installs,) = (step["run"] for step in steps(FIRST) if "pip install" in step.get("run", ""))
-    assert "./base" in installs and "data" not in installs
 
 
 def test_the_second_half_runs_after_the_first_on_the_default_branch_and_may_only_comment() -> None:
@@ -287,15 +287,9 @@ def test_a_pull_request_that_changes_many_submissions_is_refused(tmp_path: Path)
     assert "at most 5" in said.stdout
 
 
-def test_the_check_of_results_has_no_right_but_to_read_and_no_token() -> None:
-    workflow = read(RESULTS)
-    assert workflow["permissions"] == {"contents": "read"}
-    assert workflow["on"] == {"pull_request": {"paths": ["results/**"]}}
-    assert not any("github.token" in text or "GITHUB_TOKEN" in text for text in texts(workflow))
-    (checkout,) = checkouts(RESULTS)
-    assert (checkout["path"], checkout["persist-credentials"]) == ("data", False)
-    (installs,) = (step["run"] for step in steps(RESULTS) if "pip install" in step.get("run", ""))
-    assert "./base" in installs and "data" not in installs
+def test_the_check_of_results_runs_where_results_change_and_takes_them_as_data() -> None:
+    assert read(RESULTS)["on"] == {"pull_request": {"paths": ["results/**"]}}
+    assert [given["path"] for given in checkouts(RESULTS)] == ["data"]
 
 
 def merged(tmp_path: Path) -> Path:

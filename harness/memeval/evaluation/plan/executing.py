@@ -198,10 +198,12 @@ def _run_planned(
 
 
 class _Opened:
+    """The data of the last run, which the next run on the same data shares."""
+
     def __init__(self, options: RunOptions) -> None:
         self._options = options
         self._key: tuple[object, ...] | None = None
-        self._found: BenchmarkSession | MemevalError | None = None
+        self._session: BenchmarkSession | None = None
 
     def session(self, planned: PlannedRun) -> BenchmarkSession:
         """Return the benchmark of a run with its data open.
@@ -209,20 +211,15 @@ class _Opened:
         Raises ``BadInput`` if the data is missing or damaged, or the benchmark, protocol or tier does not exist.
         """
         key = (planned.track, planned.data, planned.parameters)
-        if self._found is None or key != self._key:
-            self._found = None  # the data of the run before is no longer needed
-            try:
-                self._found = BenchmarkSession.open(
-                    find(planned.benchmark),
-                    planned.data,
-                    planned.parameters,
-                    protocol=planned.protocol or self._options.protocol,
-                    tier=planned.tier or self._options.tier,
-                    errata=self._options.errata,
-                )
-            except MemevalError as error:
-                self._found = error
+        if self._session is None or key != self._key:
+            self._session = None  # the data of the run before is no longer needed
+            self._session = BenchmarkSession.open(
+                find(planned.benchmark),
+                planned.data,
+                planned.parameters,
+                protocol=planned.protocol or self._options.protocol,
+                tier=planned.tier or self._options.tier,
+                errata=self._options.errata,
+            )
             self._key = key
-        if isinstance(self._found, MemevalError):
-            raise self._found
-        return self._found
+        return self._session
