@@ -144,11 +144,9 @@ def _benchmark_session(suite: str | Path, live: LiveSystem, protocol: str | None
             f"there is no suite '{visible(str(suite))}'.", remedy=f"Use {names}, or the path of a .yaml or .yml file."
         )
     if protocol is None:
-        capabilities = live.start().capabilities
-        full = [
-            each for each in benchmark.info.protocols if each.name == "full" and set(each.needs) <= set(capabilities)
-        ]
-        protocol = full[0].name if full else None
+        capabilities, protocols = set(live.start().capabilities), benchmark.info.protocols
+        supports_full = any(each.name == "full" and capabilities.issuperset(each.needs) for each in protocols)
+        protocol = "full" if supports_full else None
     return BenchmarkSession.open(benchmark, data, protocol=protocol)
 
 

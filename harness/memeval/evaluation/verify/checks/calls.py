@@ -84,10 +84,11 @@ def wrong_readings(
     keys are compared.
     """
     replies = {call.key: text_of(call) for call in calls if call.caller is Caller.READER}
+    path = folder.file("responses.jsonl")
     for number, response in enumerate(responses, start=1):
-        where, is_answered = f"{folder.file('responses.jsonl')}:{number}", response.outcome is not Outcome.READER_ERROR
         if response.reader_key is None:
             continue
+        where, is_answered = f"{path}:{number}", response.outcome is not Outcome.READER_ERROR
         if response.reader_key not in replies:
             yield Finding(where, f"{response.question_id} names a reader call that is missing from calls.jsonl.gz.")
         elif with_text and is_answered and replies[response.reader_key] != response.answer:

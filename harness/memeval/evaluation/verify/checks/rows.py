@@ -155,10 +155,11 @@ def wrong_failures(
     ``responses``, ``contexts``, ``grades``: the rows to analyse again, with their full text.
     """
     recomputed = failures_of(session, session.keys, responses, contexts, grades, folder.run.track)
+    path = folder.file(FAILURES)
     for number, (was, now) in enumerate(zip_longest(stored, recomputed), start=1):
         if was != now:
             problem = f"{(was or now).item_id}: the failure analysis differs from the recomputed one."
-            yield Finding(f"{folder.file(FAILURES)}:{number}", problem)
+            yield Finding(f"{path}:{number}", problem)
 
 
 SCORES = "scores"
