@@ -1,25 +1,13 @@
-"""The table of times on the page *Read trends* is that of its measurements, and load does not change a ratio."""
+"""Other work on the machine does not change the ratio of times of a system and a control beside it."""
 
 import json
 from itertools import groupby
 from typing import Any
 
-import pytest
-
-from bench.beside import OUT, PAGE, page_of
+from bench.beside import OUT
 from tests.support.commands import ROOT
 
 ROWS: list[dict[str, Any]] = json.loads((ROOT / OUT).read_text("utf-8"))
-
-
-def test_the_page_has_the_table_of_the_measurements() -> None:
-    page = (ROOT / PAGE).read_text("utf-8")
-    assert page_of(page, ROWS) == page
-
-
-def test_a_page_without_a_place_for_the_table_is_an_error() -> None:
-    with pytest.raises(ValueError, match="has no lines"):
-        page_of("# Read trends", ROWS)
 
 
 def test_each_system_was_measured_with_and_without_other_work_and_its_ratio_stayed() -> None:

@@ -18,6 +18,13 @@ MADE = {"results/releases/2026.12.json", "public/2026.12/", "public/data/"}
 """What an example command makes."""
 
 
+READING = "Read memeval in an afternoon"
+
+
+def section(heading: str) -> str:
+    return TEXT.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+
+
 def named() -> list[str]:
     """Return the paths in code spans, in order."""
     spans = dict.fromkeys(re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", TEXT, flags=re.DOTALL)))
@@ -27,8 +34,7 @@ def named() -> list[str]:
 def test_a_path_of_the_guide_is_there() -> None:
     for path in named():
         pattern = PLACEHOLDER.sub("*", path).removesuffix("/")
-        package = ROOT / "harness" / "memeval"
-        assert any(any(root.glob(pattern)) for root in (ROOT, package, *package.iterdir(), SUBMISSION)), path
+        assert any(any(root.glob(pattern)) for root in (ROOT, PACKAGE, *PACKAGE.iterdir(), SUBMISSION)), path
 
 
 @dataclass(frozen=True)
@@ -72,8 +78,7 @@ class Step:
 
 
 def lists_of_functions() -> list[list[Step]]:
-    section = TEXT.partition("## Read memeval in an afternoon\n")[2].partition("\n## ")[0]
-    tables = [table for table in section.split("\n\n") if table.startswith("| function |")]
+    tables = [table for table in section(READING).split("\n\n") if table.startswith("| function |")]
     row = re.compile(r"\| `([\w.]+)`( ↳)? \| `([\w/]+\.py)` \| [^|]{10,70} \|")
     return [
         [Step(found[1], bool(found[2]), found[3]) for line in table.splitlines()[2:] if (found := row.fullmatch(line))]
@@ -93,18 +98,21 @@ def test_each_function_to_read_is_there_and_reached_from_one_above_it(steps: lis
 
 def test_the_lists_of_functions_are_read_whole() -> None:
     afternoon, answer, key = lists_of_functions()
-    section = TEXT.partition("## Read memeval in an afternoon\n")[2].partition("\n## ")[0]
-    assert len(afternoon) + len(answer) + len(key) == sum(line.startswith("| `") for line in section.splitlines())
+    rows = [line for line in section(READING).splitlines() if line.startswith("| `")]
+    assert len(afternoon) + len(answer) + len(key) == len(rows)
     assert sum(step.by_name for step in afternoon) <= 4
     assert not [step for step in key if step.path.startswith(("execution", "systems"))]
 
 
+def packages() -> list[str]:
+    """Return the first cell of each row of the table of packages."""
+    return [line.split("|")[1] for line in section("Packages").splitlines() if "|" in line]
+
+
 def test_the_map_has_every_package() -> None:
-    table = TEXT.partition("## Packages")[2].partition("\n## ")[0]
-    listed = re.findall(r"`([a-z_.]+)`", "\n".join(line.split("|")[1] for line in table.splitlines() if "|" in line))
-    package = ROOT / "harness" / "memeval"
-    assert {path.parent.name for path in package.glob("*/__init__.py")} <= set(listed)
-    assert [name for name in listed if not (package / name).exists()] == []
+    listed = re.findall(r"`([a-z_.]+)`", "\n".join(packages()))
+    assert {path.parent.name for path in PACKAGE.glob("*/__init__.py")} <= set(listed)
+    assert [name for name in listed if not (PACKAGE / name).exists()] == []
 
 
 def test_packages_are_listed_in_the_order_of_their_imports() -> None:
@@ -115,8 +123,7 @@ def test_packages_are_listed_in_the_order_of_their_imports() -> None:
         for number, layer in enumerate(layers)
         for name in layer.split("|")
     }
-    table = TEXT.partition("## Packages")[2].partition("\n## ")[0]
-    rows = [re.findall(r"`([a-z_]+)(?:\.py)?`", line.split("|")[1]) for line in table.splitlines() if "|" in line]
+    rows = [re.findall(r"`([a-z_]+)(?:\.py)?`", row) for row in packages()]
     heights = [height[name] for row in rows for name in row]
     assert len(heights) > 20 and {*height} <= {name for row in rows for name in row}
     assert heights == sorted(heights)

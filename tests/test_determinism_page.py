@@ -4,16 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bench.determinism import END, LONG_EVERY, OUT, PAGE, START, VARIATIONS, requests, table_of, write
+from bench.determinism import END, LONG_EVERY, OUT, START, VARIATIONS, requests, table_of, write
 from memeval.tokens import count_tokens
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_the_page_shows_what_was_measured() -> None:
-    tables = json.loads((ROOT / OUT).read_text())
-    assert f"{START}{table_of(tables)}{END}" in (ROOT / PAGE).read_text()
-    for table in tables:
+def test_every_variation_was_measured_with_pinned_weights() -> None:
+    for table in json.loads((ROOT / OUT).read_text()):
         assert [row["variation"] for row in table["rows"]] == [variation.name for variation in VARIATIONS]
         assert table["setup"]["weights"].startswith("sha256:")
 

@@ -1,17 +1,12 @@
-"""The tables on the page *Lifecycle* are those of its results, and the results are as expected."""
+"""The results on the page *Lifecycle* are as expected."""
 
 import json
 
-from bench.lifecycle import CONTROLS, OUT, PAGE, measure, page_of
+from bench.lifecycle import CONTROLS, OUT, measure
 from memeval.benchmarks.lifecycle.expected import COMPARED, EXPECTED, ORACLE, REFERENCE
 from tests.support.commands import ROOT
 
 RESULT = json.loads((ROOT / OUT).read_text("utf-8"))
-
-
-def test_the_page_has_the_tables_of_its_results() -> None:
-    page = (ROOT / PAGE).read_text("utf-8")
-    assert page_of(page, RESULT) == page
 
 
 def test_the_stored_results_are_as_expected() -> None:

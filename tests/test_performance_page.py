@@ -1,6 +1,5 @@
-"""The page *Performance* shows the stored measurements, and marks what is missed and what became slower."""
+"""The tables of the page *Performance* mark what is missed and what became slower."""
 
-import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -8,10 +7,7 @@ from typing import Any
 import pytest
 
 from bench.__main__ import main
-from bench.history import OUT, PAGE, Uncommitted, added, commits_table, measured_commit, newest_table, page_of
-from tests.support.commands import ROOT
-
-STORED = json.loads((ROOT / OUT).read_text("utf-8"))
+from bench.history import Uncommitted, added, commits_table, measured_commit, newest_table
 
 
 def measured(ratio: float, name: str = "run", **other: Any) -> dict[str, Any]:
@@ -37,11 +33,6 @@ def entry(commit: str, *measurements: dict[str, Any]) -> dict[str, Any]:
 
 def plain(table: str) -> str:
     return table.replace("\N{NO-BREAK SPACE}", " ")
-
-
-def test_the_page_has_the_tables_of_the_stored_measurements() -> None:
-    page = (ROOT / PAGE).read_text("utf-8")
-    assert STORED and page_of(page, STORED) == page
 
 
 def test_missed_targets_of_time_and_memory_are_bold() -> None:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 
 from memeval.processes import in_order, without_garbage_collection
 from memeval.records.errors import BadInput, CheckFailed
+from tests.support.waiting import is_running, wait_until
 
 ENDLESS = """
 import os, signal, sys, time
@@ -118,24 +118,10 @@ def test_no_process_stays_when_the_caller_is_interrupted_or_killed(how: signal.S
     started.mkdir()
     with subprocess.Popen([sys.executable, str(script), str(started)], stderr=subprocess.DEVNULL) as caller:
         try:
-            _until(lambda: len(list(started.iterdir())) == 2)
+            wait_until(lambda: len(list(started.iterdir())) == 2)
             caller.send_signal(how)
             caller.wait(30)
             workers = [int(each.name) for each in started.iterdir()]
-            _until(lambda: not any(map(_runs, workers)))
+            wait_until(lambda: not any(map(is_running, workers)))
         finally:
             caller.kill()
-
-
-def _until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False

@@ -5,18 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from memeval.records.errors import BadInput
 from memeval.settings import contrast, read_settings
+from tests.test_toml import refusal
 
 ROOT = Path(__file__).resolve().parents[1]
-
-
-def refusal(folder: Path, text: str) -> str:
-    file = folder / "memeval.toml"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(BadInput) as refused:
-        read_settings(folder)
-    return str(refused.value).removeprefix(f"{file}:")
 
 
 def accents(light: str, dark: str) -> str:

@@ -50,6 +50,12 @@ SAID = (
 """Products, versions with equal grades, and their scores in per cent."""
 
 
+def history_of(slug: str) -> VersionHistory:
+    history = history_of_system(ROOT / "results", slug)
+    assert history is not None
+    return history
+
+
 def in_words(run: VersionRun) -> str:
     """Return the benchmark of a run, with its protocol unless that is search alone."""
     return run.benchmark if run.protocol in ("search", "retrieval") else f"{run.benchmark}/{run.protocol}"
@@ -66,8 +72,7 @@ def test_every_script_is_short_and_stands_alone() -> None:
 def test_the_numbers_are_those_of_the_stored_runs(slug: str, versions: tuple[str, ...], scores: dict[str, str]) -> None:
     assert all(version in PAGE for version in versions)
     assert all(f"{score} %" in PAGE for score in scores.values())
-    history = history_of_system(ROOT / "results", slug)
-    assert history is not None
+    history = history_of(slug)
     for benchmark, score in scores.items():
         runs = [
             folder.run
@@ -101,16 +106,15 @@ def test_forms_of_an_adapter_give_equal_answers_where_both_run() -> None:
         ("mcp-memory", "On 2026.1.26, which accepts both forms"),
         ("haystack", "On 3.0.0, which accepts both forms"),
     ):
-        history = history_of_system(ROOT / "results", slug)
-        assert history is not None and said in PAGE
+        history = history_of(slug)
+        assert said in PAGE
         assert [checked.equal for checked in history.forms] == [True, True]
         assert {checked.version for checked in history.forms} == {said.split()[1].rstrip(",")}
 
 
 def folders_of(slug: str, benchmark: str) -> dict[str, RunFolder]:
     """Return the runs of a product on a benchmark by version, oldest first."""
-    history = history_of_system(ROOT / "results", slug)
-    assert history is not None
+    history = history_of(slug)
     measured = measured_runs(ROOT / "results", history)
     return {version.version: folder for version, each, folder in measured if folder and in_words(each) == benchmark}
 
@@ -136,8 +140,7 @@ def test_only_the_order_of_equal_texts_differs_between_two_versions_of_llamainde
 
 
 def test_the_differences_of_haystack_are_not_those_of_its_adapter() -> None:
-    history = history_of_system(ROOT / "results", "haystack")
-    assert history is not None
+    history = history_of("haystack")
     form = {version.version: version.form for version in history.versions}
     assert form["2.26.1"] == form["2.30.2"] != form["3.2.0"]
     assert [checked.equal for checked in history.forms] == [True, True]
@@ -146,13 +149,18 @@ def test_the_differences_of_haystack_are_not_those_of_its_adapter() -> None:
         assert folders["2.30.2"].run.responses_digest == folders["3.2.0"].run.responses_digest
 
 
+def ratio_of(folder: RunFolder) -> TimeRatio:
+    """Return how many times as long as the control a version searched."""
+    assert folder.run.beside is not None
+    pairs = folder.run.beside.fastest or folder.run.beside.search
+    return time_ratio([(pair.system, pair.control) for pair in pairs])
+
+
 def test_the_search_times_of_bm25s_are_those_of_the_stored_runs() -> None:
     ratios: dict[str, list[TimeRatio]] = {"lifecycle@1": [], "locomo@1": []}
     for benchmark, measured in ratios.items():
         for folder in folders_of("bm25s", benchmark).values():
-            assert folder.run.beside is not None
-            pairs = folder.run.beside.fastest or folder.run.beside.search
-            measured.append(time_ratio([(pair.system, pair.control) for pair in pairs]))
+            measured.append(ratio_of(folder))
     for benchmark, words in (("locomo@1", "0.98 to 1.11 times"), ("lifecycle@1", "0.77 to 1.68 times")):
         values = [ratio.value for ratio in ratios[benchmark]]
         assert f"{min(values):.2f} to {max(values):.2f} times" == words and words in PAGE
@@ -162,11 +170,7 @@ def test_the_search_times_of_bm25s_are_those_of_the_stored_runs() -> None:
 
 
 def test_two_versions_of_sqlite_search_slower_than_the_others() -> None:
-    ratios = {}
-    for version, folder in folders_of("sqlite-fts5", "locomo@1").items():
-        assert folder.run.beside is not None
-        pairs = folder.run.beside.fastest or folder.run.beside.search
-        ratios[version] = time_ratio([(pair.system, pair.control) for pair in pairs])
+    ratios = {version: ratio_of(folder) for version, folder in folders_of("sqlite-fts5", "locomo@1").items()}
     slow = [ratios.pop("3.51.1.0"), ratios.pop("3.51.3.0")]
     assert "276 and 275 times as long" in PAGE and [f"{ratio.value:.0f}" for ratio in slow] == ["276", "275"]
     values = [ratio.value for ratio in ratios.values()]
@@ -193,9 +197,8 @@ def test_the_control_was_slower_beside_the_versions_of_the_mcp_memory_server_wit
     ratios, controls = [], []
     for folder in folders_of("mcp-memory", "locomo@1").values():
         assert folder.run.beside is not None
-        pairs = folder.run.beside.fastest
-        if pairs:
-            ratios.append(f"{time_ratio([(pair.system, pair.control) for pair in pairs]).value:.0f}")
+        if pairs := folder.run.beside.fastest:
+            ratios.append(f"{ratio_of(folder).value:.0f}")
             controls.append(1000 * median(pair.control for pair in pairs))
     assert ratios == ["39", "28", "31", "77"] and "39, 28, 31 and 77 times as long" in PAGE
     *before, last = controls

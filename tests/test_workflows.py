@@ -39,6 +39,24 @@ def all_steps(file: Path) -> Iterator[dict[str, Any]]:
     yield from steps(file) if "jobs" in workflow else workflow["runs"]["steps"]
 
 
+def checkouts(file: Path) -> list[dict[str, Any]]:
+    """Return the inputs of the steps of a workflow that check out a repository."""
+    return [step.get("with", {}) for step in steps(file) if step.get("uses", "").startswith("actions/checkout@")]
+
+
+def bash(script: str, where: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the script of a step, with this environment alone."""
+    command = ["bash", *options, "-e", "-o", "pipefail", "-c", script]
+    return subprocess.run(command, cwd=where, env=variables, capture_output=True, text=True, timeout=60, check=False)
+
+
+def write_tool(file: Path, script: str) -> None:
+    """Write a program that takes the place of ``memeval``."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+
+
 def texts(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -185,35 +203,28 @@ def test_the_evaluation_runs_each_night_and_the_benchmarks_each_week() -> None:
     assert read(WORKFLOWS / "benchmarks.yml")["on"]["schedule"] == [{"cron": "0 6 * * 1"}]
 
 
-def test_the_first_half_has_no_right_but_to_read_and_no_token() -> None:
-    workflow = read(FIRST)
+@pytest.mark.parametrize("file", [FIRST, RESULTS], ids=lambda file: file.stem)
+def test_a_check_of_pull_requests_may_only_read_has_no_token_and_installs_the_base(file: Path) -> None:
+    workflow = read(file)
     assert workflow["permissions"] == {"contents": "read"}
     assert set(workflow["on"]) == {"pull_request"}
     assert not any("github.token" in text or "GITHUB_TOKEN" in text for text in texts(workflow))
-    checkouts = [step["with"] for step in steps(FIRST) if step.get("uses", "").startswith("actions/checkout@")]
-    assert [step["persist-credentials"] for step in checkouts] == [False, False]
+    (installs,) = (step["run"] for step in steps(file) if "pip install" in step.get("run", ""))
+    assert "./base" in installs and "data" not in installs
 
 
 def test_the_first_half_takes_its_code_from_the_base_and_only_data_from_the_pull_request() -> None:
-    by_path = {
-        step["with"]["path"]: step["with"]["ref"]
-        for step in steps(FIRST)
-        if step.get("uses", "").startswith("actions/checkout@")
-    }
-    assert by_path == {
+    assert {given["path"]: given["ref"] for given in checkouts(FIRST)} == {
         "base": "${{ github.event.pull_request.base.sha }}",
         "data": "${{ github.event.pull_request.head.sha }}",
     }
-    (installs,) = (step["run"] for step in steps(FIRST) if "pip install" in step.get("run", ""))
-    assert "./base" in installs and "data" not in installs
 
 
 def test_the_second_half_runs_after_the_first_on_the_default_branch_and_may_only_comment() -> None:
     workflow = read(SECOND)
     assert workflow["permissions"] == {"actions": "read", "contents": "read", "pull-requests": "write"}
     assert workflow["on"] == {"workflow_run": {"workflows": [read(FIRST)["name"]], "types": ["completed"]}}
-    (checkout,) = (step["with"] for step in steps(SECOND) if step.get("uses", "").startswith("actions/checkout@"))
-    assert checkout == {"ref": "${{ github.event.repository.default_branch }}", "persist-credentials": False}
+    assert checkouts(SECOND) == [{"ref": "${{ github.event.repository.default_branch }}", "persist-credentials": False}]
 
 
 def test_the_second_half_shows_its_token_to_no_step_that_reads_a_report() -> None:
@@ -231,25 +242,16 @@ def test_the_second_half_finds_its_own_comment_by_the_marker() -> None:
 def changed(tmp_path: Path, *slugs: str) -> subprocess.CompletedProcess[str]:
     """Run the step that checks what differs, with a ``memeval`` that writes down how it was called."""
     (script,) = (step["run"] for step in steps(FIRST) if "submit check" in step.get("run", ""))
-    for place in ("base/submissions", "data/submissions", "bin"):
+    for place in ("base/submissions", "data/submissions"):
         (tmp_path / place).mkdir(parents=True, exist_ok=True)
     for slug in slugs:
         (tmp_path / "data" / "submissions" / slug).mkdir()
         (tmp_path / "data" / "submissions" / slug / "a").touch()
     for place in ("base", "data"):
         (tmp_path / place / "submissions" / "unchanged").mkdir()
-    tool = tmp_path / "bin" / "memeval"
-    tool.write_text('#!/bin/sh\nprintf "%s\\n" "$3" "$7" >> ../called\ncase "$3" in *bad*) exit 1;; esac\n')
-    tool.chmod(0o755)
-    return subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", script],
-        cwd=tmp_path / "data",
-        env={"PATH": f"{tmp_path}/bin:/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+    said = 'printf "%s\\n" "$3" "$7" >> ../called\ncase "$3" in *bad*) exit 1;; esac'
+    write_tool(tmp_path / "bin" / "memeval", said)
+    return bash(script, tmp_path / "data", PATH=f"{tmp_path}/bin:/usr/bin:/bin")
 
 
 def test_only_changed_submissions_are_checked_whatever_their_names(tmp_path: Path) -> None:
@@ -285,15 +287,9 @@ def test_a_pull_request_that_changes_many_submissions_is_refused(tmp_path: Path)
     assert "at most 5" in said.stdout
 
 
-def test_the_check_of_results_has_no_right_but_to_read_and_no_token() -> None:
-    workflow = read(RESULTS)
-    assert workflow["permissions"] == {"contents": "read"}
-    assert workflow["on"] == {"pull_request": {"paths": ["results/**"]}}
-    assert not any("github.token" in text or "GITHUB_TOKEN" in text for text in texts(workflow))
-    (checkout,) = (step["with"] for step in steps(RESULTS) if step.get("uses", "").startswith("actions/checkout@"))
-    assert (checkout["path"], checkout["persist-credentials"]) == ("data", False)
-    (installs,) = (step["run"] for step in steps(RESULTS) if "pip install" in step.get("run", ""))
-    assert "./base" in installs and "data" not in installs
+def test_the_check_of_results_runs_where_results_change_and_takes_them_as_data() -> None:
+    assert read(RESULTS)["on"] == {"pull_request": {"paths": ["results/**"]}}
+    assert [given["path"] for given in checkouts(RESULTS)] == ["data"]
 
 
 def merged(tmp_path: Path) -> Path:
@@ -323,21 +319,10 @@ def merged(tmp_path: Path) -> Path:
 
 def test_the_check_of_results_compares_the_merge_with_its_own_base(tmp_path: Path) -> None:
     workspace = merged(tmp_path)
-    tool = tmp_path / "bin" / "memeval"
-    tool.parent.mkdir()
-    tool.write_text(f'#!/bin/sh\nexec {sys.executable} -m memeval "$@"\n')
-    tool.chmod(0o755)
+    write_tool(tmp_path / "bin" / "memeval", f'exec {sys.executable} -m memeval "$@"')
     scripts = [step for step in steps(RESULTS) if "run" in step and "pip install" not in step["run"]]
     for step in scripts[:-1]:
-        done = subprocess.run(
-            ["bash", "-e", "-o", "pipefail", "-c", step["run"]],
-            cwd=workspace,
-            env={"PATH": f"{tmp_path}/bin:/usr/bin:/bin"},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = bash(step["run"], workspace, PATH=f"{tmp_path}/bin:/usr/bin:/bin")
         assert done.returncode == 0, done.stderr
     assert done.stdout == "beliefs/acme/r1\n"
     assert scripts[-1]["run"] == "memeval verify results"
@@ -378,24 +363,13 @@ def act(name: str, home: Path, **variables: str) -> dict[str, str]:
     output.write_text("")
     fixed = {"PATH": "/usr/bin:/bin", "RUNNER_TEMP": str(home), "GITHUB_OUTPUT": str(output)}
     fixed |= {"GITHUB_STEP_SUMMARY": str(home / "summary.md")}
-    done = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
-        cwd=home,
-        env=fixed | variables,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = bash(script, home, "--noprofile", "--norc", **fixed | variables)
     assert done.returncode == 0, done.stderr
     return dict(line.split("=", 1) for line in output.read_text().splitlines())
 
 
 def test_the_action_gives_its_inputs_to_one_command_and_leaves_out_empty_ones(tmp_path: Path) -> None:
-    tool = tmp_path / "memeval" / "bin" / "memeval"
-    tool.parent.mkdir(parents=True)
-    tool.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > "$RUNNER_TEMP/called"\n')
-    tool.chmod(0o755)
+    write_tool(tmp_path / "memeval" / "bin" / "memeval", 'printf "%s\\n" "$@" > "$RUNNER_TEMP/called"')
     evil = "a b; touch x,$(touch y).py"
     names = act("Name the folders", tmp_path, SYSTEM=evil)
     assert re.fullmatch("[0-9a-f]{16}", names["id"]) and Path(names["baseline"]).is_dir()
@@ -412,12 +386,8 @@ def test_the_action_gives_its_inputs_to_one_command_and_leaves_out_empty_ones(tm
 
 
 def test_the_action_measures_the_last_release_of_each_system_and_compares_with_it(tmp_path: Path) -> None:
-    tool = tmp_path / "memeval" / "bin" / "memeval"
-    tool.parent.mkdir(parents=True)
-    tool.write_text(
-        '#!/bin/sh\nprintf "%s\\n" "$*" >> "$RUNNER_TEMP/called"\nexit "$([ $1 = data ] && echo 2 || echo 0)"\n'
-    )
-    tool.chmod(0o755)
+    said = 'printf "%s\\n" "$*" >> "$RUNNER_TEMP/called"\nexit "$([ $1 = data ] && echo 2 || echo 0)"'
+    write_tool(tmp_path / "memeval" / "bin" / "memeval", said)
     inputs = {"SYSTEM": "one,two words", "BENCHMARKS": "beliefs@2,locomo@1", "TIER": "fair", "READER": "", "LIMIT": ""}
     inputs |= {"JUDGE": "rules", "BUDGET": "1", "SANDBOX": "auto", "RESULTS": "out"}
     act("Measure the last released version", tmp_path, **inputs)

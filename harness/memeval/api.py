@@ -13,7 +13,7 @@ from memeval.benchmarks.base import Benchmark, Parameters
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.plan.executing import PlannedRun, run_plan
 from memeval.execution.progress import Progress
-from memeval.options import AuditOptions, ImportOptions, ModelOptions, RegradeOptions, RunOptions
+from memeval.options import AuditOptions, ImportOptions, ModelOptions, RegradeOptions, RunOptions, require_at_least
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.systems.source import SystemSource, find_system
 
@@ -87,8 +87,7 @@ def run(
         NotApplicable: the system lacks a method that a named benchmark needs, or supports no benchmark at all.
         BadInput: an argument names nothing that exists, or the adapter does not load.
     """
-    if repeat < 1:
-        raise BadInput(f"--repeat is {repeat}.", remedy="Give a number of at least 1.")
+    require_at_least("--repeat", repeat)
     options = options or RunOptions()
     source = _source(system)
     plan = [PlannedRun(source, each.info.id, data=data, parameters=parameters) for each in _benchmarks(benchmark, data)]

@@ -28,6 +28,12 @@ RESULTS = Path("results")
 _RESULTS = flag(environment="MEMEVAL_RESULTS")
 
 
+def require_at_least(option: str, number: int, least: int = 1) -> None:
+    """Raise ``BadInput`` if the number of an option is too small."""
+    if number < least:
+        raise BadInput(f"{option} is {number}.", remedy=f"Give a number of at least {least}.")
+
+
 def _limits(ask_seconds: float | None = None) -> Limits:
     from memeval.records.track import Limits
 
@@ -76,12 +82,8 @@ class ModelOptions:
 
     def check(self) -> None:
         """Check the numbers. Raises ``BadInput`` if a number is too small, or not finite; or a budget is invalid."""
-        for name, number in (
-            ("--judge-concurrency", self.judge_concurrency),
-            ("--model-concurrency", self.model_concurrency),
-        ):
-            if number < 1:
-                raise BadInput(f"{name} is {number}.", remedy="Give a number of at least 1.")
+        require_at_least("--judge-concurrency", self.judge_concurrency)
+        require_at_least("--model-concurrency", self.model_concurrency)
         if self.max_refusals < 0:
             problem = f"--max-refusals is {self.max_refusals}."
             raise BadInput(problem, remedy="Give a number of at least 0; 0 never stops.")
@@ -141,9 +143,9 @@ class RunOptions:
 
     def check(self) -> None:
         """Check the numbers. Raises ``BadInput`` if a number is too small, or not finite."""
-        for name, value in (("--limit", self.limit), ("--concurrency", self.concurrency)):
-            if value is not None and value < 1:
-                raise BadInput(f"{name} is {value}.", remedy="Give a number of at least 1.")
+        if self.limit is not None:
+            require_at_least("--limit", self.limit)
+        require_at_least("--concurrency", self.concurrency)
 
 
 @dataclass(frozen=True)

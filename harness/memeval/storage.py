@@ -58,23 +58,23 @@ def _files_digest(start: str, without: tuple[str, ...]) -> str:
     return digest.hexdigest()
 
 
-def unwritable(path: Path, error: OSError) -> BadInput:
+_RESUME = (
+    "Free disk space, or name another folder with --results or --to. Progress is saved: run the same command to resume."
+)
+
+
+def unwritable(path: Path, error: OSError, remedy: str = _RESUME) -> BadInput:
     """Return the error for a path that cannot be written."""
-    return BadInput(
-        f"cannot be written ({error.strerror or error}).",
-        where=path,
-        remedy="Free disk space, or name another folder with --results or --to. Progress is saved: run the same "
-        "command to resume.",
-    )
+    return BadInput(f"cannot be written ({error.strerror or error}).", where=path, remedy=remedy)
 
 
 @contextmanager
-def writable(path: Path) -> Iterator[None]:
+def writable(path: Path, remedy: str = _RESUME) -> Iterator[None]:
     """Turn an error of the file system while a path is written into a sentence. Raises ``BadInput``."""
     try:
         yield
     except OSError as error:
-        raise unwritable(path, error) from None
+        raise unwritable(path, error, remedy) from None
 
 
 @contextmanager

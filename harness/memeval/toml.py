@@ -70,7 +70,7 @@ class Toml:
         """Return an error for each TOML value that no record can hold, such as a date."""
         return [
             BadInput(f"'{_named(keys)}' is {what}.", where=self.place(*keys), remedy=remedy)
-            for keys, what, remedy in _unsuitable(self.data, ())
+            for keys, what, remedy in _unsuitable(self.data)
         ]
 
     def record(self, model: type[R], remedies: Mapping[str, str] | None = None) -> R:
@@ -135,17 +135,23 @@ def parse_toml(content: bytes, where: object) -> Toml:
         raise BadInput("is nested too deeply.", where=where) from None
 
 
-def _unsuitable(value: Any, keys: Keys) -> Iterator[tuple[Keys, str, str]]:
-    """Yield each TOML value that a record cannot hold: its path, its kind, and the remedy."""
+def _inside(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
+    """Yield each value inside tables and lists, with its path."""
     if isinstance(value, dict | list):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _unsuitable(inner, (*keys, key))
-    elif isinstance(value, datetime.date | datetime.time):
-        yield keys, "a date", "Put it in quotes."
-    elif isinstance(value, float) and not math.isfinite(value):
-        yield keys, "not a finite number", "Give a number."
-    elif isinstance(value, int) and abs(value) >= 2**63:
-        yield keys, "too large a number", "Put it in quotes, or use a smaller one."
+            yield (*keys, key), inner
+            yield from _inside(inner, (*keys, key))
+
+
+def _unsuitable(data: dict[str, Any]) -> Iterator[tuple[Keys, str, str]]:
+    """Yield each TOML value that a record cannot hold: its path, its kind, and the remedy."""
+    for keys, value in _inside(data):
+        if isinstance(value, datetime.date | datetime.time):
+            yield keys, "a date", "Put it in quotes."
+        elif isinstance(value, float) and not math.isfinite(value):
+            yield keys, "not a finite number", "Give a number."
+        elif isinstance(value, int) and abs(value) >= 2**63:
+            yield keys, "too large a number", "Put it in quotes, or use a smaller one."
 
 
 def lines_of(text: str) -> dict[Keys, int]:
@@ -163,7 +169,7 @@ def lines_of(text: str) -> dict[Keys, int]:
             for end in range(1, len(table) + 1):
                 found.setdefault(table[:end], number)
         else:
-            for path in _paths(read):
+            for path, _value in _inside(read):
                 found.setdefault(table + path, number)
     return found
 
@@ -203,17 +209,6 @@ def _table(read: dict[str, Any], counts: dict[Keys, int]) -> Keys:
         if isinstance(value, dict) and path in counts:
             path += (counts[path] - 1,)
     return path
-
-
-def _paths(value: Any, path: Keys = ()) -> Iterator[Keys]:
-    if path:
-        yield path
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _paths(inner, (*path, key))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _paths(inner, (*path, index))
 
 
 def _named(keys: Keys) -> str:

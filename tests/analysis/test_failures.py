@@ -305,7 +305,7 @@ def test_a_stored_run_is_analysed_from_its_rows(tmp_path_factory: Any, monkeypat
     monkeypatch.setattr(session, "find", lambda _name: ours.benchmark)
     results = tmp_path_factory.mktemp("results")
     folder = run_system(find_system("bm25"), ours, RunOptions(results=results, concurrency=1))
-    rows = failures_of_run(folder)
+    rows = failures_of_run(folder, lambda: ours)
     assert rows == failures_of(ours, ours.keys, folder.responses(), folder.contexts(), folder.grades())
     assert rows == api_failures(folder.run.run_id, results=results)
     assert [row.item_id for row in rows] == [one.item_id for one in folder.grades()]

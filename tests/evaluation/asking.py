@@ -110,6 +110,11 @@ def options(folder: Path, *caps: str, **more: Any) -> RunOptions:
     return RunOptions(**usual | more)
 
 
+def by_rules(folder: Path, **more: Any) -> RunOptions:
+    """Return options of a run that is judged by rules."""
+    return options(folder, **{"judge": "rules", "judge_label": None, **more})
+
+
 def regrading(folder: Path, *caps: str, fresh: bool = False, judge_concurrency: int = 16) -> RegradeOptions:
     """Return options of regrading; ``caps`` as on the command line."""
     models = ModelOptions(budget=tuple(caps), judge_concurrency=judge_concurrency)

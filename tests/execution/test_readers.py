@@ -15,9 +15,10 @@ def test_a_reader_is_found_with_or_without_its_version() -> None:
 
 
 def test_a_removed_reader_is_refused_with_the_reason() -> None:
+    protocol = ProtocolInfo(name="judge", title="", summary="", headline="")
     readers = r"Readers: native, extractive, local:NAME, openai:MODEL\.$"
     with pytest.raises(BadInput, match=rf"^extractive@1 was removed: .*{readers}"):
-        choose_reader("extractive@1", ("search",), "acme", lambda _model: ExtractiveReader())
+        choose_reader("extractive@1", ("search",), "acme", lambda _model: ExtractiveReader(), protocol)
 
 
 @pytest.mark.parametrize("asked", ["none", "none@1"])

@@ -3,7 +3,6 @@
 import gzip
 import json
 import shutil
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -20,6 +19,7 @@ from tests.support.adapters import plain_adapter
 from tests.support.calling import Said
 from tests.support.commands import ServerProcess, Started, memeval, start
 from tests.support.model_server import ModelServer, digest, yes_or_no
+from tests.support.waiting import wait_until
 
 ITEMS, JUDGED = 58, 55
 """Items that a judge is asked about; the others are graded by their figures."""
@@ -94,9 +94,7 @@ def test_a_server_killed_halfway_costs_no_judgment_twice_and_is_not_needed_after
     slow = ("--latency", "0.1")
     with ServerProcess(*slow) as server:
         process = start(*words(), where=place, MEMEVAL_JUDGE_BASE_URL=server.url)
-        deadline = time.monotonic() + 60
-        while len(recorded(place)) < JUDGED // 4 and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_until(lambda: len(recorded(place)) >= JUDGED // 4 or process.poll() is not None)
         server.kill()
         said = process.said()
     assert said.code == ExitCode.BAD_INPUT

@@ -141,10 +141,7 @@ def test_a_model_without_a_known_price_is_called_unpriced_and_never_free(tmp_pat
     assert "unpriced (no price known for of-our-own)" in said.out and "$" not in said.out
 
 
-def test_what_a_system_will_ask_is_said_to_be_unknown_until_it_has_run(runs: Recorded) -> None:
+def test_an_estimate_says_what_the_calls_of_a_system_cost_in_its_last_run(runs: Recorded) -> None:
     said = call(runs.place, runs.url, *ASKING, "--estimate")
     calls = sum(1 for _ in runs.run(runs.asking).calls())
     assert f"{runs.asking} made {calls}, for $" in said.out
-    shutil.rmtree(runs.place / "results")
-    said = call(runs.place, runs.url, *ASKING, "--estimate")
-    assert f"The system's own calls to {MODEL} are unknown before its first run." in said.out

@@ -136,6 +136,18 @@ class Faulty(Named):
         raise KeyError("a slip")
 
 
+class Stops(Progress):
+    """Interrupts the run when so many items are stored."""
+
+    def __init__(self, items: int = 1) -> None:
+        self._left = items
+
+    def advance(self, items: int, failed: int) -> None:
+        self._left -= items
+        if self._left <= 0:
+            raise KeyboardInterrupt
+
+
 class Notes(Progress):
     """Keeps what the user is told."""
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from memeval.archive.histories import history_of_system
+from memeval.records.history import VersionHistory
 from tests.support.package_index import Made
 
 OLD = """
@@ -92,6 +94,13 @@ both = "2.0"
 """
 
 LOCK = f"brought==3.0 --hash=sha256:{'0' * 64}\n"
+
+
+def stored(folder: Path, slug: str = "keeper") -> VersionHistory:
+    """Return the stored history of a system."""
+    found = history_of_system(folder / "results", slug)
+    assert found is not None
+    return found
 
 
 def submission(folder: Path, *, declared: str = DECLARED) -> Path:

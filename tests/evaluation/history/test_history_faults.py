@@ -14,8 +14,8 @@ from memeval.archive.histories import history_faults, measured_runs
 from memeval.evaluation.history.locking import UNDATED
 from memeval.execution.trials.disks import small_disk, why_no_mount
 from memeval.records.history import VersionOutcome
-from tests.evaluation.history.products import NEW
-from tests.evaluation.history.test_measuring import COMMAND, index, of, stored
+from tests.evaluation.history.products import NEW, stored
+from tests.evaluation.history.test_measuring import COMMAND, index, of
 from tests.support.calling import Call
 from tests.support.commands import start
 from tests.support.package_index import Index, Made

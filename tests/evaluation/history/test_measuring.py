@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from memeval.archive.histories import history_faults, history_of_system, measured_runs
+from memeval.archive.histories import history_faults, measured_runs
 from memeval.archive.runs import history_runs, sealed_runs
 from memeval.evaluation.verify.stored_results import checks_of_results
-from memeval.records.history import MeasuredVersion, PackageIndex, VersionHistory, VersionOutcome
-from tests.evaluation.history.products import RELEASES, submission
+from memeval.records.history import MeasuredVersion, PackageIndex, VersionOutcome
+from tests.evaluation.history.products import RELEASES, stored, submission
 from tests.support.calling import Call
 from tests.support.model_server import ModelServer
 from tests.support.package_index import Index, package_index
@@ -27,12 +27,6 @@ def index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Index]:
         monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "cache"))
         submission(tmp_path)
         yield made
-
-
-def stored(folder: Path) -> VersionHistory:
-    found = history_of_system(folder / "results", "keeper")
-    assert found is not None
-    return found
 
 
 def of(folder: Path, version: str) -> MeasuredVersion:

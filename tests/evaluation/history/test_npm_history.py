@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from memeval.archive.histories import history_of_system, measured_runs
+from memeval.archive.histories import measured_runs
 from memeval.evaluation.history.locking import UNDATED
 from memeval.evaluation.history.released import released
-from memeval.records.history import PackageIndex, VersionHistory, VersionOutcome
+from memeval.records.history import PackageIndex, VersionOutcome
+from tests.evaluation.history.products import stored
 from tests.support.calling import Call
 from tests.support.commands import ROOT
 from tests.support.npm_registry import Made, Registry, npm_registry
@@ -94,12 +95,6 @@ def registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Regist
         yield made
 
 
-def stored(folder: Path) -> VersionHistory:
-    found = history_of_system(folder / "results", "pocket")
-    assert found is not None
-    return found
-
-
 def helper_of(folder: Path, version: str) -> str:
     (lock,) = (folder / "results/history/pocket" / version / "sources").rglob("package-lock.json")
     return str(json.loads(lock.read_text())["packages"]["node_modules/helper-of-pocket"]["version"])
@@ -119,7 +114,7 @@ def test_node_versions_run_with_the_lock_of_their_day_or_are_gaps(
 ) -> None:
     said = call(*COMMAND, "--versions", "1.1.0,1.2.0,2.0.0,2.1.0")
     assert said.code == 0, said.err
-    history = stored(tmp_path)
+    history = stored(tmp_path, "pocket")
     outcomes = {each.version: (each.outcome, each.reason or "") for each in history.versions}
     assert {version: outcome for version, (outcome, _reason) in outcomes.items()} == {
         "1.1.0": VersionOutcome.RAN,
@@ -145,7 +140,8 @@ def test_dates_that_do_not_rise_are_unknown_and_the_row_says_that_the_lock_is_of
     assert said.code == 0, said.err
     assert "its dates do not rise with the versions, so --every has no effect" in said.err
     assert "2.1.0        date unknown" in said.out
-    (measured,) = stored(tmp_path).versions
-    assert (measured.released, stored(tmp_path).dated) == (None, False)
+    history = stored(tmp_path, "pocket")
+    (measured,) = history.versions
+    assert (measured.released, history.dated) == (None, False)
     assert measured.substituted == (UNDATED,)
     assert helper_of(tmp_path, "2.1.0") == "1.1.0"

@@ -23,7 +23,7 @@ from memeval.records.ledger import AnswerTrust, LedgerEvent, Runner
 from memeval.records.response import Outcome
 from memeval.records.run import Isolation, SystemKind
 from memeval.systems.source import file_source
-from tests.evaluation.asking import PickyServer, benchmark_session, holds, judge, options, regrading
+from tests.evaluation.asking import PickyServer, benchmark_session, by_rules, holds, judge, regrading
 from tests.support.adapters import plain_adapter
 from tests.support.elsewhere import ROWS, graded, stored
 from tests.support.runs import edit_head
@@ -128,9 +128,7 @@ def test_reported_time_tokens_and_cost_are_stored_as_self_reported(tmp_path: Pat
 
 def test_the_same_file_is_graded_once_unless_another_run_is_asked_for(tmp_path: Path, tiny: None) -> None:
     first = tiny_run(tmp_path)
-    (first.path / "journal").mkdir()  # of a process that was killed after it wrote the head
     assert tiny_run(tmp_path).path == first.path
-    assert not (first.path / "journal").exists()
     fresh = tiny_run(tmp_path, fresh=True)
     assert fresh.path != first.path
     other = tiny_run(tmp_path, all_right()[:3])
@@ -182,7 +180,7 @@ def test_a_stopped_import_resumes_and_does_not_block_runs(tmp_path: Path, server
     (stopped,) = unfinished_runs(place)
     assert not sealed_runs(tmp_path / "results")
     source = file_source(plain_adapter(tmp_path))
-    run_system(source, benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
+    run_system(source, benchmark_session(), by_rules(tmp_path))
     run = tiny_run(tmp_path, all_right(), judge(), slug="plain", system="plain")
     assert run.path == stopped
     assert holds(run)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,12 +13,10 @@ from memeval.judging.base import Case, Judge
 from memeval.judging.prompting import Prompts
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey, NoiseKey
-from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
-from memeval.toml import parse_toml
 from tests.grading.builders import reply
 from tests.support.registered import Distribution, Entry
 from tests.support.tiny import TinyBenchmark
@@ -80,9 +77,3 @@ def test_a_missing_prompt_file_is_named() -> None:
     case = Case(key.item_id, "Where?", "Lima", Promptless(reference=key.key.reference), session.scenarios["tiny-000"])
     with pytest.raises(BadInput, match="has no judge prompt 'no-such-prompt'"):
         Prompts().asking(case)
-
-
-def test_a_catalogue_with_a_number_that_is_none_is_refused_with_its_line() -> None:
-    text = b'[[metrics]]\nname = "m"\ntitle = "M"\ndirection = "higher"\nhigh = nan\nmeaning = "x"\n'
-    with pytest.raises(BadInput, match=r"catalogue.toml:5: .*high"):
-        parse_toml(text, Path("catalogue.toml")).record(BenchmarkInfo)

@@ -28,8 +28,9 @@ Plan = Callable[[str], list[PlannedRun]]
 
 
 @pytest.fixture
-def submissions(tmp_path: Path) -> Path:
-    """Return a folder of three submissions: one needs nothing, one a model, one a host."""
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    """Return a function that reads groups. Of the submissions, one needs nothing, one a model, and one a host."""
+    monkeypatch.chdir(tmp_path)
     folder = tmp_path / "submissions"
     more = {
         "plain": "",
@@ -40,16 +41,11 @@ def submissions(tmp_path: Path) -> Path:
         (folder / slug).mkdir(parents=True)
         (folder / slug / "adapter.py").write_text("class Acme: ...\n")
         (folder / slug / "submission.toml").write_text(SUBMISSION.replace("SLUG", slug) + lines)
-    return folder
-
-
-@pytest.fixture
-def plan(tmp_path: Path, submissions: Path) -> Plan:
 
     def write(lines: str) -> list[PlannedRun]:
         file = tmp_path / "results.toml"
         file.write_text(f"schema_version = 1\n[[groups]]\n{lines}\n")
-        return planned_runs(file, submissions)
+        return planned_runs(file)
 
     return write
 
@@ -63,8 +59,8 @@ def test_a_removed_benchmark_is_explained_with_its_line(plan: Plan, tmp_path: Pa
     )
 
 
-def test_submissions_with_a_model_or_a_host_are_left_out(plan: Plan, submissions: Path) -> None:
-    assert [each.slug for each in offline_submissions(submissions)] == ["plain"]
+def test_submissions_with_a_model_or_a_host_are_left_out(plan: Plan) -> None:
+    assert [each.slug for each in offline_submissions()] == ["plain"]
     runs = plan('benchmark = "beliefs@2"\nprotocols = ["judge"]\nsystems = ["submissions"]')
     assert [(run.slug, run.reader) for run in runs] == [("plain", None)]
 
@@ -101,14 +97,6 @@ def test_protocols_and_tiers_are_combined_in_the_order_of_the_file(plan: Plan) -
     ("lines", "message"),
     [
         ('benchmark = "locmo@1"\nprotocols = ["f1"]\nsystems = ["bm25"]', r"toml:3: unknown benchmark .*'locomo'"),
-        (
-            'benchmark = "locomo@1"\nprotocols = ["f2"]\nsystems = ["bm25"]',
-            r"toml:4: locomo@1 has no protocol 'f2'.*f1",
-        ),
-        (
-            'benchmark = "locomo@1"\nprotocols = ["f1"]\ntiers = ["fast"]\nsystems = ["bm25"]',
-            r"toml:5: locomo@1 has no tier 'fast'. Choose one of: full",
-        ),
         ('benchmark = "locomo@1"\nprotocols = ["f1"]\nsystems = ["bm26"]', r"toml:5: .*'bm26'. Did you mean 'bm25'"),
         ('benchmark = "locomo@1"\nprotocols = ["f1"]\nsystems = ["bm25", "bm25"]', r"toml:5: .*bm25.* occurs twice"),
         (

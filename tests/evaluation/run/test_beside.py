@@ -11,7 +11,6 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run import beside
 from memeval.evaluation.run.beside import CONTROL, REPEATS
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.execution.progress import Progress
 from memeval.execution.setup import SystemSetup
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.call import Phase
@@ -21,7 +20,9 @@ from memeval.systems.controls import all_controls
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import control_source, file_source
 from tests.evaluation.asking import PickyServer
-from tests.support.tiny import TinyBenchmark
+from tests.support.tiny import Notes, TinyBenchmark
+
+SETUP = SystemSetup(sandbox=SandboxMode.NONE)
 
 ADAPTER = """
 import time
@@ -56,17 +57,11 @@ def measured(folder: Path, options: RunOptions | None = None, /, **adapter: obje
     folder.mkdir(exist_ok=True)
     file = folder / "slow.py"
     file.write_text(ADAPTER.format(**{"ingest": 0.02, "seconds": 0.03} | SEARCHES | adapter), encoding="utf-8")
-    notes: list[str] = []
-
-    class Noted(Progress):
-        def note(self, sentence: str) -> None:
-            notes.append(sentence)
-
-    setup = SystemSetup(sandbox=SandboxMode.NONE)
-    options = options or RunOptions(folder / "results", setup=setup, times_beside=True, skip_conformance=True)
+    notes = Notes()
+    options = options or RunOptions(folder / "results", setup=SETUP, times_beside=True, skip_conformance=True)
     session = BenchmarkSession.open(TinyBenchmark(3, 4))
     source = replace(file_source(file), declared_models=("small",) if adapter.get("fails") == CALLS else ())
-    return run_system(source, session, options, Noted()).run, notes
+    return run_system(source, session, options, notes).run, notes.said
 
 
 def test_a_slow_system_is_slower_than_the_control_beside_it(tmp_path: Path) -> None:
@@ -85,13 +80,8 @@ def test_a_slow_system_is_slower_than_the_control_beside_it(tmp_path: Path) -> N
 
 def test_times_change_no_answer_and_are_no_part_of_a_comparison(tmp_path: Path) -> None:
     run, _notes = measured(tmp_path / "one", ingest=0, seconds=0)
-    setup = SystemSetup(sandbox=SandboxMode.NONE)
-    other, _notes = measured(
-        tmp_path / "two",
-        RunOptions(tmp_path / "two" / "results", setup=setup, skip_conformance=True),
-        ingest=0,
-        seconds=0,
-    )
+    unmeasured = RunOptions(tmp_path / "two" / "results", setup=SETUP, skip_conformance=True)
+    other, _notes = measured(tmp_path / "two", unmeasured, ingest=0, seconds=0)
     assert other.beside is None
     assert run.beside is not None
     assert "beside" in Run.VOLATILE
@@ -146,8 +136,7 @@ def test_what_is_called_beside_a_control_is_not_of_the_run(
 def test_the_control_searches_as_many_items_as_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[int] = []
     monkeypatch.setattr(beside, "times_beside", lambda *given: found.append(given[4].search_items))
-    setup = SystemSetup(sandbox=SandboxMode.NONE)
     session = BenchmarkSession.open(find("qa-smoke@1"))
-    options = RunOptions(tmp_path / "results", setup=setup, times_beside=True, skip_conformance=True, limit=1)
+    options = RunOptions(tmp_path / "results", setup=SETUP, times_beside=True, skip_conformance=True, limit=1)
     run = run_system(control_source(all_controls()["bm25"]), session, options).run
     assert found == [run.track.limits.search_items] == [5]

@@ -18,8 +18,9 @@ from memeval.systems.errors import AdapterRaised
 from memeval.systems.process import SystemProcess
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import SystemSource, file_source, find_system, folder_source
+from tests.support.adapters import plain_adapter
 from tests.support.tiny import TinyBenchmark
-from tests.systems.helpers import PATIENT, write
+from tests.systems.helpers import PATIENT
 
 ASKED, REMEMBERED = "(1)", "Oslo"
 """The question that a system crashes on, in the scenario that names this city."""
@@ -136,20 +137,6 @@ def test_an_exception_is_named_with_its_line(
 
 ITEMS = 40
 
-BROKEN = """
-import pathlib, time
-class Memory:
-    def reset(self):
-        self.notes = []
-    def ingest_session(self, session, timestamp):
-        self.notes += [turn["content"] for turn in session["turns"]]
-    def query(self, question, timestamp="now"):
-        if not pathlib.Path({service!r}).exists():
-            time.sleep(0.05)  # or all items could fail while a slow disk stores the first ones
-            raise ConnectionError("the index is not running")
-        return " ".join(self.notes)
-"""
-
 
 def benchmark_session(scenarios: int = ITEMS) -> BenchmarkSession:
     return BenchmarkSession.open(TinyBenchmark(scenarios))
@@ -160,7 +147,10 @@ def options(folder: Path, **more: Any) -> RunOptions:
 
 
 def broken(folder: Path) -> SystemSource:
-    return file_source(write(folder, BROKEN.format(service=str(folder / "service")), "broken.py"))
+    # It waits, or all items could fail while a slow disk stores the first ones.
+    fails = "time.sleep(0.05); raise ConnectionError('the index is not running')"
+    is_down = f"if not os.path.exists({str(folder / 'service')!r}): {fails}"
+    return file_source(plain_adapter(folder, "broken", on_query=is_down))
 
 
 def rows_on_disk(folder: Path) -> list[Response]:

@@ -8,49 +8,22 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.execution.journal import Journal
-from memeval.execution.progress import Progress
 from memeval.records.base import comparable_digest
 from memeval.records.errors import BadInput
-from memeval.systems.source import SystemSource, file_source
+from memeval.systems.source import SystemSource
+from tests.evaluation.asking import searching_system
 from tests.support.equal_runs import comparable_digests
-from tests.support.tiny import TinyBenchmark
+from tests.support.tiny import Stops, TinyBenchmark
 
-SEARCHER = """
-import random, time
-
-class Searcher:
-    def reset(self):
-        self.told = []
-
-    def ingest_session(self, session, timestamp):
-        self.told += [turn["content"] for turn in session["turns"]]
-
-    def search(self, query, k, timestamp="now"):
-        time.sleep(random.uniform(0, 0.01))
-        return [{"text": text, "source_ids": []} for text in self.told[-1:]]
-"""
-"""Finds a sentence that every scenario has, after a random time."""
+SLOWLY = "import random, time; time.sleep(random.uniform(0, 0.01)); self.told = self.told[-1:]"
+"""Has a search find a sentence that every scenario has, after a random time."""
 
 ITEMS = 16
 
 
-class Stops(Progress):
-    """Interrupts the run when so many items are stored."""
-
-    def __init__(self, items: int) -> None:
-        self._left = items
-
-    def advance(self, items: int, failed: int) -> None:
-        self._left -= items
-        if self._left <= 0:
-            raise KeyboardInterrupt
-
-
 @pytest.fixture
 def searcher(tmp_path: Path) -> SystemSource:
-    path = tmp_path / "searcher.py"
-    path.write_text(SEARCHER, encoding="utf-8")
-    return file_source(path)
+    return searching_system(tmp_path, SLOWLY)
 
 
 def run(searcher: SystemSource, results: Path, concurrency: int = 4, stop_at: int | None = None) -> RunFolder:
@@ -73,6 +46,7 @@ def test_runs_at_any_concurrency_and_resumed_runs_have_equal_digests(searcher: S
     digests = [comparable_digests(each) for each in runs]
     assert digests[0].keys() == {"responses.jsonl", "contexts.jsonl", "grades.jsonl", "failures.jsonl"}
     assert digests[1:] == digests[:1] * 2
+    assert len({each.run.fingerprint for each in runs}) == 1
     contexts = list(runs[0].contexts())
     assert len({context.digest for context in contexts}) == 1
     assert [context.scenario_id for context in contexts] == [row.scenario_id for row in runs[0].responses()]

@@ -18,6 +18,7 @@ from tests.evaluation.asking import (
     PickyServer,
     asking_system,
     benchmark_session,
+    by_rules,
     fair,
     files_under,
     options,
@@ -47,21 +48,15 @@ def is_at_least(estimated: EstimatePart, run: RunFolder) -> bool:
     )
 
 
-def test_nothing_is_asked_and_nothing_is_written(tmp_path: Path, server: PickyServer) -> None:
-    chosen = options(tmp_path, reader="openai:gpt-4o-mini")
-    estimate = estimate_run(searching_system(tmp_path), benchmark_session(), chosen)
-    assert [each.phase for each in estimate.parts] == [Phase.READ, Phase.JUDGE]
-    assert (estimate.items, estimate.questions) == (4, 4)
-    assert server.requests == 0
-    assert [*files_under(tmp_path)] == ["searching.py"]
-    assert not (tmp_path / "results").exists()
-
-
-def test_it_is_no_less_than_the_run_then_takes(tmp_path: Path, server: PickyServer) -> None:
+def test_it_asks_and_writes_nothing_and_is_no_less_than_the_run_then_takes(tmp_path: Path, server: PickyServer) -> None:
     server.answer = lambda body: fair(body) if "----- answer " in said_to(body) else "In Lima, or Oslo." * 20
     chosen = options(tmp_path, reader="openai:gpt-4o-mini")
     source = searching_system(tmp_path)
     estimate = estimate_run(source, benchmark_session(), chosen)
+    assert [each.phase for each in estimate.parts] == [Phase.READ, Phase.JUDGE]
+    assert (estimate.items, estimate.questions) == (4, 4)
+    assert (server.requests, [*files_under(tmp_path)]) == (0, ["searching.py"])
+    assert not (tmp_path / "results").exists()
     run = run_system(source, benchmark_session(), chosen)
     assert is_at_least(part(estimate, Phase.READ), run)
     assert is_at_least(part(estimate, Phase.JUDGE), run)
@@ -71,7 +66,7 @@ def test_it_is_no_less_than_the_run_then_takes(tmp_path: Path, server: PickyServ
 def test_judgments_on_record_are_counted_and_cost_nothing(tmp_path: Path, server: PickyServer) -> None:
     source = file_source(plain_adapter(tmp_path))
     run_system(source, benchmark_session(), options(tmp_path, limit=2))
-    run = run_system(source, benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
+    run = run_system(source, benchmark_session(), by_rules(tmp_path))
     half = part(estimate_run(source, benchmark_session(), options(tmp_path)), Phase.JUDGE)
     assert (half.calls, half.recorded) == (4, 2)
     asked = server.requests
@@ -118,9 +113,7 @@ def test_a_model_without_a_known_price_has_none(tmp_path: Path, server: PickySer
 
 
 def test_without_models_there_is_nothing_to_price(tmp_path: Path, server: PickyServer) -> None:
-    estimate = estimate_run(
-        find_system("no-memory"), benchmark_session(), options(tmp_path, judge="rules", judge_label=None)
-    )
+    estimate = estimate_run(find_system("no-memory"), benchmark_session(), by_rules(tmp_path))
     assert (estimate.parts, estimate.unknown, estimate.prices) == ((), (), None)
 
 

@@ -39,7 +39,7 @@ from memeval.records.response import Outcome
 from memeval.records.track import Limits
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import SystemSource, file_source
-from tests.evaluation.asking import benchmark_session, options, searching_system
+from tests.evaluation.asking import benchmark_session, by_rules, searching_system
 from tests.support.tiny_model import NAME, gguf, pin, stand_in
 
 LOCAL = f"local:{NAME}"
@@ -64,7 +64,7 @@ def repin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pinned: Path) -> Call
 
 
 def chosen(folder: Path, **more: Any) -> RunOptions:
-    return options(folder, **{"judge": "rules", "judge_label": None, "reader": LOCAL, **more})
+    return by_rules(folder, **{"reader": LOCAL, **more})
 
 
 def run(folder: Path, source: SystemSource | None = None, **more: Any) -> RunFolder:
@@ -170,15 +170,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def saying(folder: Path, text: str) -> SystemSource:
     """Return a system whose search finds this text."""
-    file = folder / "saying.py"
-    file.write_text(
-        "class Saying:\n"
-        "    def reset(self): pass\n"
-        "    def ingest_session(self, session, timestamp): pass\n"
-        "    def search(self, query, k, timestamp='now'):\n"
-        f"        return [{{'text': {text!r}, 'source_ids': [], 'score': 1.0}}]\n"
-    )
-    return file_source(file)
+    return searching_system(folder, f"self.told = [{text!r}]")
 
 
 def test_a_server_that_was_killed_is_started_again_and_no_answer_is_lost(

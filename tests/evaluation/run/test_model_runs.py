@@ -19,7 +19,7 @@ from memeval.records.call import Caller, Phase
 from memeval.records.errors import BadInput
 from memeval.records.grade import GradeState
 from memeval.records.response import Outcome
-from memeval.systems.source import file_source, find_system
+from memeval.systems.source import SystemSource, file_source, find_system
 from tests.evaluation.asking import (
     DATED,
     LABEL,
@@ -28,6 +28,7 @@ from tests.evaluation.asking import (
     answer_in,
     asking_system,
     benchmark_session,
+    by_rules,
     fair,
     files_under,
     one_wrong,
@@ -56,6 +57,12 @@ def judged(folder: Path) -> RunFolder:
     return run_system(one_wrong(folder), benchmark_session(), options(folder))
 
 
+def budgeted(folder: Path, source: SystemSource, *caps: str) -> RunFolder:
+    """Run a system whose judge is asked one question at a time."""
+    models = ModelOptions(budget=caps, judge_concurrency=1)
+    return run_system(source, benchmark_session(), options(folder, models=models))
+
+
 @pytest.fixture(scope="module")
 def once_judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a model-judged run that no test edits."""
@@ -72,7 +79,9 @@ def to_edit(once_judged: Path, tmp_path: Path, no_models: None, tiny: None) -> R
     return RunFolder(copied(once_judged, tmp_path))
 
 
-def test_a_judged_run_holds_reproduces_and_says_what_judging_took(tmp_path: Path, server: PickyServer) -> None:
+def test_a_judged_run_says_what_judging_took_and_reproduces_without_server(
+    tmp_path: Path, server: PickyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = judged(tmp_path)
     track = run.run.track
     assert (track.judge, track.judge_endpoint, track.judge_label) == (DATED, server.url, LABEL)
@@ -95,19 +104,10 @@ def test_a_judged_run_holds_reproduces_and_says_what_judging_took(tmp_path: Path
     assert run.run.prices and run.run.prices.startswith("genai-prices")
     assert run.run.timing.phases[Phase.JUDGE].calls == 4
     assert {prompt.name: prompt.digest for prompt in run.prompts()} == track.prompts
-    assert sum(server.answered.values()) == 4
-    assert findings(run) == differences(run) == ""
-
-
-def test_a_judged_run_reproduces_without_server(
-    tmp_path: Path, server: PickyServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = judged(tmp_path)
     (tmp_path / "results" / RECORD).unlink()
     monkeypatch.delenv("OPENAI_BASE_URL")
-    asked = server.requests
-    assert reproduce_run(run).equal
-    assert server.requests == asked
+    assert findings(run) == differences(run) == ""
+    assert server.requests == sum(server.answered.values()) == 4
 
 
 def test_answers_that_are_equal_are_judged_once(tmp_path: Path, server: PickyServer) -> None:
@@ -226,17 +226,11 @@ def test_only_a_failed_judgment_is_asked_for_again_on_request(tmp_path: Path, se
 
 def test_a_resumed_run_keeps_the_failed_and_the_successful_judgment(tmp_path: Path, server: PickyServer) -> None:
     source = one_wrong(tmp_path)
-
-    def go(*caps: str) -> RunFolder:
-        return run_system(
-            source, benchmark_session(), options(tmp_path, models=ModelOptions(budget=tuple(caps), judge_concurrency=1))
-        )
-
     server.fails_on = lambda body: answer_in(body) == "Nowhere."
     with pytest.raises(BudgetSpent):
-        go("judge.tokens=1700")
+        budgeted(tmp_path, source, "judge.tokens=1700")
     server.fails_on = lambda _body: False
-    run = go()
+    run = budgeted(tmp_path, source)
     key = list(run.grades())[1].judgment_key
     assert [call.error is None for call in run.judgments() if call.key == key] == [False, True]
     usage = run.run.usage[Phase.JUDGE]
@@ -401,19 +395,14 @@ def test_a_replay_is_never_taken_for_the_run_it_repeats(tmp_path: Path, server: 
 
 def test_a_cap_counts_what_the_run_had_spent_before_it_was_stopped(tmp_path: Path, server: PickyServer) -> None:
     source = file_source(plain_adapter(tmp_path))
-
-    def go(cap: str) -> RunFolder:
-        chosen = ModelOptions(budget=(cap,), judge_concurrency=1)
-        return run_system(source, benchmark_session(), options(tmp_path, models=chosen))
-
     with pytest.raises(BudgetSpent, match="the cap of 1,700 tokens for the phase judge is reached"):
-        go("judge.tokens=1700")
+        budgeted(tmp_path, source, "judge.tokens=1700")
     asked = server.requests
     assert 0 < asked < 4
     with pytest.raises(BudgetSpent, match=r"[1-9][0-9]* tokens spent"):
-        go("judge.tokens=1700")
+        budgeted(tmp_path, source, "judge.tokens=1700")
     assert server.requests == asked, "what was spent before was forgotten"
-    run = go("judge.tokens=1e6")
+    run = budgeted(tmp_path, source, "judge.tokens=1e6")
     assert sum(server.answered.values()) == 4, "a judgment was paid for twice"
     (usage,) = run.run.usage.values()
     assert (usage.calls, usage.cached) == (4, 0)
@@ -443,7 +432,7 @@ def test_refused_model_calls_are_in_the_log(tmp_path: Path, server: PickyServer)
 
 
 def test_the_judge_by_rules_needs_no_record_and_leaves_none(tmp_path: Path, server: PickyServer) -> None:
-    run_system(find_system("no-memory"), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
+    run_system(find_system("no-memory"), benchmark_session(), by_rules(tmp_path))
     assert not (tmp_path / "results" / RECORD.parent).exists()
     assert server.requests == 0
 

@@ -27,6 +27,7 @@ from tests.evaluation.asking import (
     PickyServer,
     answer_in,
     benchmark_session,
+    by_rules,
     fair,
     files_under,
     holds,
@@ -48,7 +49,7 @@ STOPS = "judge.tokens=1700"
 
 @pytest.fixture
 def run(tmp_path: Path, server: PickyServer) -> RunFolder:
-    return run_system(one_wrong(tmp_path), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
+    return run_system(one_wrong(tmp_path), benchmark_session(), by_rules(tmp_path))
 
 
 def test_the_answers_are_the_same_bytes_on_another_track(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:
@@ -164,7 +165,7 @@ def test_regrading_a_model_judged_run_gives_rule_grades(tmp_path: Path, run: Run
 
 def test_what_a_reader_took_stays_apart_from_what_judging_takes(tmp_path: Path, server: PickyServer) -> None:
     server.answer = lambda body: fair(body) if "----- answer " in said_to(body) else said_to(body)[:3000]
-    chosen = options(tmp_path, judge="rules", judge_label=None, reader="openai:gpt-4o-mini")
+    chosen = by_rules(tmp_path, reader="openai:gpt-4o-mini")
     read = run_system(searching_system(tmp_path), benchmark_session(), chosen)
     again = regrade_run(read, judge(), regrading(tmp_path))
     assert rows_of(again, "calls.jsonl") == rows_of(read, "calls.jsonl")
@@ -233,9 +234,7 @@ def test_judging_by_rules_leaves_no_record_of_calls(tmp_path: Path, run: RunFold
 
 
 def test_a_partial_run_stays_partial(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(
-        one_wrong(tmp_path), benchmark_session(), options(tmp_path, judge="rules", judge_label=None, limit=2)
-    )
+    run = run_system(one_wrong(tmp_path), benchmark_session(), by_rules(tmp_path, limit=2))
     again = regrade_run(run, judge(), regrading(tmp_path))
     assert again.run.coverage == run.run.coverage
     assert (again.run.track.judge, again.run.track.judge_label) == (DATED, LABEL)
@@ -244,7 +243,7 @@ def test_a_partial_run_stays_partial(tmp_path: Path, server: PickyServer) -> Non
 
 
 def test_a_run_without_a_results_folder_above_it_is_regraded(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(one_wrong(tmp_path), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
+    run = run_system(one_wrong(tmp_path), benchmark_session(), by_rules(tmp_path))
     with TemporaryDirectory(dir="/tmp") as place:  # two folders deep
         alone = RunFolder(shutil.copytree(run.path, Path(place), dirs_exist_ok=True))
         assert regrade_run(alone, judge(), regrading(tmp_path)).run.answers_from == run.run.run_id
@@ -253,7 +252,7 @@ def test_a_run_without_a_results_folder_above_it_is_regraded(tmp_path: Path, ser
 def test_a_run_of_a_released_version_is_regraded_in_its_own_folder_alone(tmp_path: Path, server: PickyServer) -> None:
     stated = ProductVersion(package="p", version="1", index=PackageIndex.PYPI, released=None, form="a.py", lock=LOCK)
     source = replace(one_wrong(tmp_path), product_version=stated)
-    run = run_system(source, benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
+    run = run_system(source, benchmark_session(), by_rules(tmp_path))
     with pytest.raises(BadInput, match="measures a released version") as refused:
         regrade_run(run, judge(), regrading(tmp_path / "elsewhere"))
     assert f"--results {tmp_path / 'results'}" in str(refused.value)

@@ -1,6 +1,5 @@
 """Ids of runs: no two runs of a results folder have the same one."""
 
-import shutil
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
@@ -10,7 +9,7 @@ from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.execution.progress import Progress
 from memeval.systems.source import file_source
 from tests.support.adapters import plain_adapter
-from tests.support.runs import plan_of, problems_in
+from tests.support.runs import plan_of
 from tests.support.tiny import TinyBenchmark
 
 
@@ -42,11 +41,3 @@ def test_an_unfinished_run_of_another_protocol_is_not_in_the_way(tmp_path: Path)
     asked = plan.inputs.model_copy(update={"track": track})
     found = find_run_folder(system_folder, asked, replayed=False, retry_errors=False, progress=Progress())
     assert found == (None, None)
-
-
-def test_two_runs_with_the_same_id_are_found(tmp_path: Path) -> None:
-    run = stored(tmp_path)
-    results = tmp_path / "results"
-    assert problems_in(results) == []
-    shutil.copytree(run.path, results / "tiny" / "twin" / run.path.name)
-    assert any(f"has the same id {run.path.name}" in finding.problem for finding in problems_in(results))

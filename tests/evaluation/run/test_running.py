@@ -40,10 +40,6 @@ def outcomes(run: RunFolder) -> dict[str, Outcome]:
     return {row.question_id: row.outcome for row in run.responses()}
 
 
-def comparable(run: RunFolder) -> list[dict[str, object]]:
-    return [row.comparable() for row in run.responses()]
-
-
 def test_a_run_is_sealed_whole_and_verifies(tmp_path: Path) -> None:
     run = ran(tmp_path)
     assert run.path.parts[-3:-1] == ("tiny", "plain")
@@ -67,15 +63,6 @@ def test_the_same_inputs_are_reused_and_fresh_starts_another(tmp_path: Path) -> 
     first = run_system(source, benchmark_session(), options(tmp_path))
     assert run_system(source, benchmark_session(), options(tmp_path), notes).path == first.path
     assert "reused" in notes.said[0]
-
-
-def test_concurrency_does_not_change_the_rows(tmp_path: Path) -> None:
-    source = file_source(plain_adapter(tmp_path))
-    one = run_system(source, benchmark_session(), RunOptions(results=tmp_path / "one", concurrency=1))
-    many = run_system(source, benchmark_session(), RunOptions(results=tmp_path / "many", concurrency=6))
-    assert one.run.fingerprint == many.run.fingerprint
-    assert comparable(one) == comparable(many)
-    assert [grade.to_json() for grade in one.grades()] == [grade.to_json() for grade in many.grades()]
 
 
 def test_a_changed_adapter_is_another_run(tmp_path: Path) -> None:
@@ -122,28 +109,12 @@ def test_an_adapter_that_cannot_take_a_session_in_fails_the_scenario(tmp_path: P
     assert list(outcomes(run).values()) == [Outcome.OK, Outcome.ADAPTER_ERROR, Outcome.OK, Outcome.OK]
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        ("None", "None"),
-        ("b'Lima'", "bytes"),
-        ("'x' * 50_000_000", "more than the limit of 4 MB"),
-        ("'Lima \\ud800'", "surrogate"),
-        ("{'text': 'Lima'}", "answer"),
-    ],
-)
-def test_an_invalid_answer_is_an_error_with_a_sentence(tmp_path: Path, answer: str, said: str) -> None:
-    run = ran(tmp_path, f"return {answer}", 2)
+def test_an_invalid_answer_is_an_error_with_a_sentence(tmp_path: Path) -> None:
+    run = ran(tmp_path, "return 'Lima \\ud800'", 2)
     rows = list(run.responses())
     assert {row.outcome for row in rows} == {Outcome.ADAPTER_ERROR}
-    assert said in (rows[0].error or "")
+    assert "surrogate" in (rows[0].error or "")
     assert verify_run(run) == []
-
-
-def test_rubbish_on_standard_output_goes_to_the_log_and_harms_nothing(tmp_path: Path) -> None:
-    run = ran(tmp_path, 'print(\'{"id": 1, "value": "Oslo"}\'); sys.stdout.flush()', 2)
-    assert set(outcomes(run).values()) == {Outcome.OK}
-    assert run.run.scores.composite.value == 1.0
 
 
 def test_a_blank_answer_is_wrong_and_no_error(tmp_path: Path) -> None:
@@ -174,15 +145,6 @@ def test_an_adapter_that_cannot_be_loaded_is_refused_before_anything_is_stored(t
     with pytest.raises(BadInput, match="nothing_of_that_name"):
         run_system(file_source(path), benchmark_session(), options(tmp_path))
     assert not (tmp_path / "results").exists()
-
-
-def test_two_adapter_classes_are_refused_until_one_is_named(tmp_path: Path) -> None:
-    path = plain_adapter(tmp_path)
-    path.write_text(path.read_text() + "\nclass Another(Plain):\n    pass\n", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"several adapter classes: Another, Plain\. Name one: plain\.py:Another"):
-        run_system(file_source(path), benchmark_session(2), options(tmp_path))
-    run = run_system(file_source(path, "Another"), benchmark_session(2), options(tmp_path))
-    assert run.run.system.adapter_class == "Another"
 
 
 def interrupted(
@@ -337,9 +299,3 @@ def test_no_more_is_read_of_a_search_than_was_asked_for(tmp_path: Path) -> None:
     assert [[part.text for part in context.parts] for context in contexts] == [["item 0\nitem 1\nitem 2"]] * 2
     assert [context.scenario_id for context in contexts] == ["tiny-000", "tiny-001"]
     assert run.run.track.reader == "extractive@2"
-
-
-def test_a_results_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / "results").write_text("a file", encoding="utf-8")
-    with pytest.raises(BadInput, match="cannot be written"):
-        ran(tmp_path)

@@ -132,22 +132,19 @@ def test_an_audit_with_failures_is_made_again(
     assert findings(again) == ""
 
 
-def test_an_audit_that_was_stopped_pays_for_nothing_twice(tmp_path: Path, server: PickyServer) -> None:
-    with pytest.raises(BudgetSpent):
-        audit_judge(judge(), benchmark_session(), auditing(tmp_path, "tokens=2500", judge_concurrency=1))
-    assert stored_audits(tmp_path / "results") == []
-    assert server.requests > 0
-    folder = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
-    assert sum(server.answered.values()) == len(list(folder.judgments())) == server.requests
-    assert {call.run_id for call in folder.judgments()} == {f"audit-{folder.audit.audit_id.rpartition('-')[2]}"}
-
-
-def test_a_cap_on_an_audit_counts_what_it_had_spent_before_it_was_stopped(tmp_path: Path, server: PickyServer) -> None:
+def test_an_audit_that_was_stopped_spends_no_more_than_its_cap_and_pays_for_nothing_twice(
+    tmp_path: Path, server: PickyServer
+) -> None:
     for _again in range(3):
         with pytest.raises(BudgetSpent):
             audit_judge(judge(), benchmark_session(), auditing(tmp_path, "tokens=2500", judge_concurrency=1))
     record = CallRecord(tmp_path / "results" / RECORD)
     assert sum((call.prompt_tokens or 0) + (call.completion_tokens or 0) for call in record.rows()) <= 2500
+    assert stored_audits(tmp_path / "results") == []
+    assert server.requests > 0
+    folder = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
+    assert sum(server.answered.values()) == len(list(folder.judgments())) == server.requests
+    assert {call.run_id for call in folder.judgments()} == {f"audit-{folder.audit.audit_id.rpartition('-')[2]}"}
 
 
 @pytest.mark.usefixtures("no_models")

@@ -7,7 +7,6 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import holds
-from memeval.benchmarks import session
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import run_system
@@ -18,7 +17,7 @@ from memeval.records.base import digest_of
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Sample
 from memeval.systems.source import file_source
-from tests.evaluation.asking import PickyServer, fair, judged_run, options
+from tests.evaluation.asking import PickyServer, by_rules, fair, judged_run
 from tests.support.adapters import plain_adapter
 from tests.support.forging import Forger
 from tests.support.tiny import TinyBenchmark
@@ -76,13 +75,10 @@ def test_the_digest_of_the_run_draws_the_sample(run: RunFolder) -> None:
 
 
 def test_a_run_judged_by_rules_has_no_judge_to_ask(tmp_path: Path, run: RunFolder) -> None:
-    by_rules = run_system(
-        file_source(plain_adapter(tmp_path)),
-        BenchmarkSession.open(TinyBenchmark(8, questions=4)),
-        options(tmp_path, judge="rules", judge_label=None),
-    )
+    session = BenchmarkSession.open(TinyBenchmark(8, questions=4))
+    ruled = run_system(file_source(plain_adapter(tmp_path)), session, by_rules(tmp_path))
     with pytest.raises(BadInput, match="was graded by rules: there is no judge to ask"):
-        reask(by_rules)
+        reask(ruled)
 
 
 def test_another_endpoint_is_not_asked(run: RunFolder, server: PickyServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,12 +89,6 @@ def test_another_endpoint_is_not_asked(run: RunFolder, server: PickyServer, monk
     assert f"was at {server.url}, but the judge's endpoint here is http://127.0.0.1:9/v1." in str(refused.value)
     assert f"Set MEMEVAL_JUDGE_BASE_URL={server.url}." in str(refused.value)
     assert server.requests == before
-
-
-def test_other_data_is_refused(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "find", lambda _name: TinyBenchmark(5))
-    with pytest.raises(BadInput, match="used data"):
-        reask(run)
 
 
 def test_a_sample_that_says_too_little_is_refused(run: RunFolder) -> None:

@@ -113,15 +113,6 @@ def test_something_else_beside_the_sources_is_found(tmp_path: Path) -> None:
     assert str(found) == f"{tmp_path / SOURCES}/acme/notes: is not the folder of a source. Remove it."
 
 
-GUESSER = """
-class Guesser:
-    def reset(self): ...
-    def ingest_session(self, session, timestamp): ...
-    def query(self, question, timestamp="now"):
-        return "Lima"
-    def get_context_tokens(self):
-        return 0
-"""
 BRINGS = """
 schema_version = 1
 [[controls]]
@@ -129,7 +120,7 @@ slug = "guesser"
 title = "Guesser"
 calibrates = "Guesses."
 file = "guesser.py"
-class_name = "Guesser"
+class_name = "Plain"
 readers = ["native"]
 gains_in = "Nowhere."
 """
@@ -141,7 +132,7 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "foreigntiny"
     folder.mkdir()
     (folder / "__init__.py").touch()
-    (folder / "guesser.py").write_text(GUESSER)
+    plain_adapter(folder, "guesser", on_query="return 'Lima'")
     (folder / "controls.toml").write_text(BRINGS)
     named = EntryPoint("tiny@1", "foreigntiny:Tiny", table.GROUP)
     monkeypatch.setattr(table, "entry_points", lambda group: [named])
@@ -163,7 +154,7 @@ def test_a_control_of_another_package_is_checked_there(
 ) -> None:
     folder = run(find_system("guesser"), tmp_path)
     assert check_system(folder, tmp_path).status is CheckStatus.OK
-    (foreign / "guesser.py").write_text(GUESSER.replace("Lima", "Oslo"))
+    plain_adapter(foreign, "guesser", on_query="return 'Oslo'")
     assert "is not that of the control guesser of memeval-tiny 2" in str(check_system(folder, tmp_path).findings[0])
     install(monkeypatch, "3")
     assert check_system(folder, tmp_path).not_checked == "another version of memeval-tiny is installed here"

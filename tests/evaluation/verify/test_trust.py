@@ -125,13 +125,6 @@ def test_a_damaged_file_is_named(stored: Path, damage: bytes) -> None:
     assert "responses.jsonl.gz" in findings(stored)
 
 
-def test_a_file_that_lies_elsewhere_is_named(stored: Path, tmp_path: Path) -> None:
-    log = stored / "log.jsonl.gz"
-    log.rename(tmp_path / "log.jsonl.gz")
-    log.symlink_to(tmp_path / "log.jsonl.gz")
-    assert "log.jsonl.gz: is a symlink. Replace it with the file itself." in findings(stored)
-
-
 def test_a_run_behind_a_link_is_verified_like_any_other(stored: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     stored.rename(elsewhere)

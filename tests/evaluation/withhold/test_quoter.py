@@ -46,6 +46,13 @@ def key() -> ItemKey:
     )
 
 
+def quoter_of(*texts: str) -> Quoter:
+    """Return a quoter of a scenario with these turns."""
+    turns = (Turn(turn_id=f"s001:t{n:02}", role="user", content=text) for n, text in enumerate(texts, start=1))
+    session = Session(session_id="s001", date="", turns=tuple(turns))
+    return Quoter(Scenario(scenario_id="other", steps=(Ingest(session=session, source_id="x"),)))
+
+
 QUOTER = Quoter(scenario(), [key()])
 
 
@@ -175,13 +182,7 @@ def test_what_belongs_to_an_item_holds_nothing_of_its_key_however_short() -> Non
 
 
 def test_a_stretch_is_one_mark_though_others_begin_as_it_does() -> None:
-    turns = ("we saw the sea today", "so we saw the sea and the town", "and the town was quiet")
-    session = Session(
-        session_id="s001",
-        date="",
-        turns=tuple(Turn(turn_id=f"s001:t{n:02}", role="user", content=t) for n, t in enumerate(turns, start=1)),
-    )
-    quoter = Quoter(Scenario(scenario_id="sea", steps=(Ingest(session=session, source_id="x"),)))
+    quoter = quoter_of("we saw the sea today", "so we saw the sea and the town", "and the town was quiet")
     assert quoter.encode("yes: we saw the sea and the town.") == "yes: ⟦s001:t02 3-30⟧."
     assert quoter.encode("the sea and the town was quiet") == "⟦s001:t02 10-30⟧ ⟦s001:t03 13-22⟧", "none is left over"
 
@@ -247,16 +248,9 @@ def test_a_mark_that_stands_for_nothing_is_refused(mark: str) -> None:
 
 
 def test_marks_that_spell_out_more_than_any_run_has_are_refused() -> None:
-    long = "word " * 200_000
-    session = Session(session_id="s001", date="", turns=(Turn(turn_id="s001:t01", role="user", content=long),))
-    quoter = Quoter(Scenario(scenario_id="long", steps=(Ingest(session=session, source_id="x"),)))
     with pytest.raises(BadInput, match="restored text exceeds"):
-        decoded(quoter, "⟦s001:t01⟧" * 300)
+        decoded(quoter_of("word " * 200_000), "⟦s001:t01⟧" * 300)
 
 
 def test_a_source_that_says_one_thing_over_and_over_takes_no_longer() -> None:
-    session = Session(
-        session_id="s001", date="", turns=(Turn(turn_id="s001:t01", role="user", content="la " * 20_000),)
-    )
-    quoter = Quoter(Scenario(scenario_id="song", steps=(Ingest(session=session, source_id="x"),)))
-    assert quoter.encode("la " * 5_000) == f"⟦s001:t01 0-{3 * 5_000 - 1}⟧ "
+    assert quoter_of("la " * 20_000).encode("la " * 5_000) == f"⟦s001:t01 0-{3 * 5_000 - 1}⟧ "

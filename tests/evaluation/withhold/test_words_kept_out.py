@@ -31,9 +31,9 @@ from memeval.records.response import Outcome
 from memeval.records.track import Redistribution
 from memeval.systems.source import SystemSource, file_source
 from tests.evaluation.asking import (
-    Json,
     PickyServer,
     asking_system,
+    by_rules,
     fair,
     holds,
     judge,
@@ -44,6 +44,7 @@ from tests.evaluation.asking import (
     searching_system,
 )
 from tests.evaluation.verify.by_hand import edit_rows
+from tests.support.adapters import plain_adapter
 from tests.support.tiny import CITIES, TinyBenchmark
 
 PARROT = '''
@@ -90,10 +91,6 @@ def parrot(folder: Path, on_oslo: str = 'raise RuntimeError("found nothing but: 
     return file_source(path)
 
 
-def rules(folder: Path) -> Json:
-    return {"results": folder / "results", "judge": "rules", "judge_label": None}
-
-
 def words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.lower())
 
@@ -123,12 +120,12 @@ def told_by(results: Path, sat: BenchmarkSession | None = None) -> Iterator[str]
             )
 
 
-def by_rules(folder: Path) -> RunFolder:
+def ruled(folder: Path) -> RunFolder:
     """Return a run of the parrot that is judged by rules."""
-    return run_system(parrot(folder), benchmark_session(), options(folder, **rules(folder)))
+    return run_system(parrot(folder), benchmark_session(), by_rules(folder))
 
 
-def by_model(folder: Path) -> RunFolder:
+def modelled(folder: Path) -> RunFolder:
     return run_system(parrot(folder), benchmark_session(), options(folder))
 
 
@@ -137,48 +134,33 @@ def verdicts(run: RunFolder) -> list[bool | None]:
 
 
 def test_a_rule_judged_run_stores_no_benchmark_text(tmp_path: Path) -> None:
-    run = by_rules(tmp_path)
+    run = ruled(tmp_path)
     assert list(told_by(tmp_path / "results")) == []
     assert verdicts(run) == [True, None, True, True]
     assert holds(run)
 
 
-IN_PIECES = '''
-import json
+PRINTS_WORDS = "import json; print(json.dumps(session['turns'][0]['content'].split()), flush=True)"
 
-class InPieces:
-    """Says what it was told word by word, so that no text by itself has three words of it in a row."""
-
-    def reset(self):
-        self.told = []
-
-    def ingest_session(self, session, timestamp):
-        self.told += [turn["content"] for turn in session["turns"]]
-        print(json.dumps(session["turns"][0]["content"].split()), flush=True)
-
-    def query(self, question, timestamp="now"):
-        said = self.told[0].split()
-        names = {}
+SAYS_WORDS = """import json
+        said, names = self.told[0].split(), {}
         for word in reversed(said):
             names = {word: names}
-        return {"answer": json.dumps(said), "items": [{"text": json.dumps(names), "source_ids": said}]}
-'''
+        return {"answer": json.dumps(said), "items": [{"text": json.dumps(names), "source_ids": said}]}"""
+"""Says what it was told word by word, so that no text by itself has three words of it in a row."""
 
 
 def test_benchmark_text_printed_word_by_word_is_withheld(tmp_path: Path) -> None:
-    path = tmp_path / "pieces.py"
-    path.write_text(IN_PIECES, encoding="utf-8")
-    run = run_system(file_source(path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
+    path = plain_adapter(tmp_path, on_ingest=PRINTS_WORDS, on_query=SAYS_WORDS)
+    run = run_system(file_source(path), benchmark_session(), by_rules(tmp_path))
     assert list(told_by(tmp_path / "results")) == []
-    assert (
-        next(decoded_run(run, benchmark_session()).responses()).answer
-        == '["I", "have", "moved", "to", "Lima", "for", "good."]'
-    )
+    first = next(decoded_run(run, benchmark_session()).responses())
+    assert first.answer == '["I", "have", "moved", "to", "Lima", "for", "good."]'
     assert holds(run)
 
 
 def test_its_rows_are_restored_with_the_data(tmp_path: Path) -> None:
-    run = by_rules(tmp_path)
+    run = ruled(tmp_path)
     stored, full = list(run.responses()), list(decoded_run(run, benchmark_session()).responses())
     assert full[0].answer == "ed to Lima for good. That is what I was told."
     assert full[1].outcome is Outcome.ADAPTER_ERROR
@@ -195,14 +177,14 @@ def test_its_rows_are_restored_with_the_data(tmp_path: Path) -> None:
 
 def test_a_run_of_a_benchmark_that_may_be_published_is_stored_as_it_is(tmp_path: Path) -> None:
     sat = BenchmarkSession.open(TinyBenchmark(4))
-    run = run_system(parrot(tmp_path), sat, options(tmp_path, **rules(tmp_path)))
+    run = run_system(parrot(tmp_path), sat, by_rules(tmp_path))
     assert decoded_run(run, sat) is run
     assert "Lima" in next(run.responses()).answer
     assert any(told_by(tmp_path / "results"))
 
 
 def test_a_model_judged_run_stores_no_benchmark_text_and_no_judge_request(tmp_path: Path, server: PickyServer) -> None:
-    run = by_model(tmp_path)
+    run = modelled(tmp_path)
     assert list(told_by(tmp_path / "results")) == []
     assert verdicts(run) == [True, None, True, True]
     assert {json.dumps(row["request"]["body"]) for row in rows_of(run, "judgments.jsonl")} == {
@@ -218,12 +200,12 @@ def test_a_model_judged_run_stores_no_benchmark_text_and_no_judge_request(tmp_pa
 def test_verify_says_what_needs_the_data(
     tmp_path: Path, server: PickyServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ruled = by_rules(tmp_path)
-    verify([str(ruled.path)], results=tmp_path / "results")
+    by_rule = ruled(tmp_path)
+    verify([str(by_rule.path)], results=tmp_path / "results")
     no_source = "system       not checked in 1 run: source not here"
     assert [line for line in capsys.readouterr().out.splitlines() if "not checked" in line] == [no_source]
-    judged = by_model(tmp_path)
-    verify([str(judged.path), str(ruled.path)], results=tmp_path / "results")
+    judged = modelled(tmp_path)
+    verify([str(judged.path), str(by_rule.path)], results=tmp_path / "results")
     lines = capsys.readouterr().out.splitlines()
     reason = "the requests are withheld; memeval reproduce checks them with the data"
     assert lines[6:8] == ["judgments    ok: 1 run", f"             not checked in 1 run: {reason}"]
@@ -233,7 +215,7 @@ def test_a_judges_words_are_kept_out_and_its_verdict_is_not(tmp_path: Path, serv
     server.answer = lambda body: (
         f"{fair(body)}" if "Lima" not in said_to(body) else "Yes – for I have moved to Lima too."
     )
-    run = by_model(tmp_path)
+    run = modelled(tmp_path)
     assert list(told_by(tmp_path / "results")) == []
     assert verdicts(run) == [True, None, True, True]
     assert holds(run)
@@ -252,7 +234,7 @@ def test_calls_of_readers_and_systems_hold_none_of_the_words(tmp_path: Path, ser
 
 
 def test_another_judge_grades_the_same_bytes(tmp_path: Path, server: PickyServer) -> None:
-    run = by_rules(tmp_path)
+    run = ruled(tmp_path)
     again = regrade_run(run, judge(), regrading(tmp_path))
     back = regrade_run(again, choose_judge("rules"), regrading(tmp_path))
     for name in ("responses.jsonl", "contexts.jsonl"):
@@ -264,7 +246,7 @@ def test_another_judge_grades_the_same_bytes(tmp_path: Path, server: PickyServer
 
 
 def test_recorded_judgments_are_found_again_without_the_local_record(tmp_path: Path, server: PickyServer) -> None:
-    run = by_model(tmp_path)
+    run = modelled(tmp_path)
     (tmp_path / "results" / RECORD).unlink()
     asked = server.requests
     again = regrade_run(run, judge(), regrading(tmp_path / "elsewhere", fresh=True))
@@ -337,7 +319,7 @@ def test_an_audit_has_no_words_and_is_verified_without_them(tmp_path: Path, serv
 
 
 def test_other_data_do_not_open_a_run(tmp_path: Path) -> None:
-    run = by_rules(tmp_path)
+    run = ruled(tmp_path)
     other = BenchmarkSession.open(TinyBenchmark(3, redistribution=Redistribution.IDS))
     with pytest.raises(BadInput, match="used data sha256:"):
         decoded_run(run, other)
@@ -347,7 +329,7 @@ def test_other_data_do_not_open_a_run(tmp_path: Path) -> None:
     "mark", ["⟦s009:t01⟧", "⟦s001:t01 5-4000⟧", "⟦s001:t01 7-7⟧", "⟦@tiny-000 s001:t01⟧", "⟦\x00⟧"]
 )
 def test_a_mark_without_text_is_reported_with_file_and_line(tmp_path: Path, mark: str) -> None:
-    run = by_rules(tmp_path)
+    run = ruled(tmp_path)
 
     edit_rows(run.path / "run.json", "responses.jsonl", lambda rows: rows[0].update(answer=mark), forge=True)
     with pytest.raises(BadInput, match="refers to nothing in scenario tiny-000") as refused:
@@ -356,7 +338,7 @@ def test_a_mark_without_text_is_reported_with_file_and_line(tmp_path: Path, mark
 
 
 def test_a_judgment_that_follows_from_no_answer_is_found_by_reproducing(tmp_path: Path, server: PickyServer) -> None:
-    run = by_model(tmp_path)
+    run = modelled(tmp_path)
 
     added = {"key": "sha256:" + "f" * 64}
     edit_rows(run.path / "run.json", "judgments.jsonl", lambda rows: [*rows, rows[-1] | added], forge=True)
@@ -365,7 +347,7 @@ def test_a_judgment_that_follows_from_no_answer_is_found_by_reproducing(tmp_path
 
 
 def test_an_answer_that_was_edited_is_found_by_reproducing(tmp_path: Path, server: PickyServer) -> None:
-    run = by_model(tmp_path)
+    run = modelled(tmp_path)
 
     edit_rows(run.path / "run.json", "responses.jsonl", lambda rows: rows[0].update(answer="⟦s002:t01⟧"), forge=True)
     (finding,) = reproduce_run(RunFolder(run.path)).findings

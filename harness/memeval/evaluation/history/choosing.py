@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from memeval.evaluation.history.released import Release, Releases
+from memeval.options import require_at_least
 from memeval.records.choices import Every
 from memeval.records.errors import BadInput, did_you_mean
 
@@ -22,8 +23,8 @@ def chosen(
     """
     if versions:
         return _named(releases, versions)
-    if last is not None and last < 1:
-        raise BadInput(f"--last is {last}.", remedy="Give a number of at least 1.")
+    if last is not None:
+        require_at_least("--last", last)
     found = list(releases.plain)
     if not found:
         raise BadInput(

@@ -9,6 +9,7 @@ from memeval.benchmarks.session import BenchmarkSession, session_of_run
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.exchange.formats import write_run
 from memeval.records.errors import BadInput
+from memeval.storage import writable
 
 
 def export_run(
@@ -35,7 +36,7 @@ def export_run(
         benchmark_session = None  # no stored data is available
     whole = run if benchmark_session is None else decoded_run(run, benchmark_session)
     to = to.absolute()
-    try:
+    with writable(to, "Choose another --to."):
         to.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".memeval-", dir=to.parent) as temporary:
             written = write_run(form, whole, benchmark_session, Path(temporary) / to.name)
@@ -49,8 +50,4 @@ def export_run(
             for path, target in targets.items():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 path.replace(target)
-    except OSError as error:
-        raise BadInput(
-            f"cannot be written ({error.strerror or error}).", where=to, remedy="Choose another --to."
-        ) from None
     return tuple(targets.values())

@@ -102,10 +102,10 @@ def import_file(
         progress.note(f"{done[-1].path}: reused; the same judge already graded this file.{hint}")
         return done[-1]
     by_question = {answer.question_id: answer for answer in answers.answers}
-    items = [key for key in benchmark_session.keys if by_question.keys() >= set(key.question_ids)]
     responses = [
         response_to(by_question[question], key, benchmark_session, answers.imported.made_at, own_ids=form.own_ids)
-        for key in items
+        for key in benchmark_session.keys
+        if by_question.keys() >= set(key.question_ids)
         for question in key.question_ids
     ]
     plan = Plan(
@@ -120,7 +120,7 @@ def import_file(
         imported=answers.imported,
     )
     given, detail = Rows(responses, [], []), f"{len(responses)} answers of {form.name}"
-    return graded_run(plan, given, items, benchmark_session, judge, options, progress, "imported", detail)
+    return graded_run(plan, given, benchmark_session, judge, options, progress, "imported", detail)
 
 
 def _matched(answers: ImportedAnswers, benchmark_session: BenchmarkSession, origin: Origin) -> ImportedAnswers:

@@ -24,23 +24,23 @@ CONTROLS, ALL_SUBMISSIONS = "controls", "submissions"
 """Names of groups of systems."""
 
 
-def offline_submissions(submissions: Path = SUBMISSIONS) -> list[SystemSource]:
+def offline_submissions() -> list[SystemSource]:
     """Return the submissions that declare no model and no host: they need no key and no network.
 
     Raises ``BadInput`` if a submission is not valid.
     """
-    found = [folder_source(manifest.parent) for manifest in sorted(submissions.glob(f"*/{MANIFEST}"))]
+    found = [folder_source(manifest.parent) for manifest in sorted(SUBMISSIONS.glob(f"*/{MANIFEST}"))]
     return [each for each in found if each.submission and not (each.declared_models or each.submission.hosts)]
 
 
-def systems_named(name: str, info: BenchmarkInfo, submissions: Path = SUBMISSIONS) -> list[SystemSource]:
+def systems_named(name: str, info: BenchmarkInfo) -> list[SystemSource]:
     """Return the systems of a group for a benchmark, or the one system with the name.
 
     Raises ``BadInput`` if there is no such system, or it is invalid.
     """
     if name == CONTROLS:
         return [find_system(slug) for slug in controls_of(info.id)]
-    return offline_submissions(submissions) if name == ALL_SUBMISSIONS else [find_system(name, submissions)]
+    return offline_submissions() if name == ALL_SUBMISSIONS else [find_system(name)]
 
 
 def readers_for(
@@ -198,10 +198,12 @@ def _run_planned(
 
 
 class _Opened:
+    """The data of the last run, which the next run on the same data shares."""
+
     def __init__(self, options: RunOptions) -> None:
         self._options = options
         self._key: tuple[object, ...] | None = None
-        self._found: BenchmarkSession | MemevalError | None = None
+        self._session: BenchmarkSession | None = None
 
     def session(self, planned: PlannedRun) -> BenchmarkSession:
         """Return the benchmark of a run with its data open.
@@ -209,20 +211,15 @@ class _Opened:
         Raises ``BadInput`` if the data is missing or damaged, or the benchmark, protocol or tier does not exist.
         """
         key = (planned.track, planned.data, planned.parameters)
-        if self._found is None or key != self._key:
-            self._found = None  # the data of the run before is no longer needed
-            try:
-                self._found = BenchmarkSession.open(
-                    find(planned.benchmark),
-                    planned.data,
-                    planned.parameters,
-                    protocol=planned.protocol or self._options.protocol,
-                    tier=planned.tier or self._options.tier,
-                    errata=self._options.errata,
-                )
-            except MemevalError as error:
-                self._found = error
+        if self._session is None or key != self._key:
+            self._session = None  # the data of the run before is no longer needed
+            self._session = BenchmarkSession.open(
+                find(planned.benchmark),
+                planned.data,
+                planned.parameters,
+                protocol=planned.protocol or self._options.protocol,
+                tier=planned.tier or self._options.tier,
+                errata=self._options.errata,
+            )
             self._key = key
-        if isinstance(self._found, MemevalError):
-            raise self._found
-        return self._found
+        return self._session

@@ -21,7 +21,7 @@ from memeval.records.errors import BadInput, MemevalError, did_you_mean
 from memeval.records.matrix import MatrixBenchmark, MatrixPlan, MatrixSystem, PlanFile, PlanGroup, slug_of
 from memeval.removed import why_removed
 from memeval.systems.channel import visible
-from memeval.systems.source import SUBMISSIONS, SystemSource, altered_source, find_system
+from memeval.systems.source import SystemSource, altered_source, find_system
 from memeval.toml import Keys, Toml, read_toml
 
 ID_LENGTH = 20
@@ -40,7 +40,7 @@ OLD_KEYS = {
 EXAMPLE = "To print an example, run memeval matrix --example NAME."
 
 
-def planned_runs(path: Path, submissions: Path = SUBMISSIONS) -> list[PlannedRun]:
+def planned_runs(path: Path) -> list[PlannedRun]:
     """Return the runs of a file's groups, in their order.
 
     Raises ``BadInput`` if the file is not valid; or a benchmark, protocol, tier or system is unknown; or a run occurs
@@ -55,7 +55,7 @@ def planned_runs(path: Path, submissions: Path = SUBMISSIONS) -> list[PlannedRun
         for name in group.readers:
             if why := why_removed(name):
                 file.problem(("groups", number, "readers"), why, "Name another reader.")
-        sources = file.sources(number, group, info, submissions)
+        sources = file.sources(number, group, info)
         protocols, tiers = group.protocols or (info.protocols[0].name,), group.tiers or (info.tiers[0].name,)
         for protocol, tier, source in product(protocols, tiers, sources):
             for reader in readers_for(source, info, protocol, group.readers or file.plan.readers):
@@ -171,7 +171,7 @@ class _File:
                     self.problem(("groups", number, key), problem, _choose(name, offered))
         return None if any({*names} - {*offered} for names, offered in known.values()) else info
 
-    def sources(self, number: int, group: PlanGroup, info: BenchmarkInfo, submissions: Path) -> list[SystemSource]:
+    def sources(self, number: int, group: PlanGroup, info: BenchmarkInfo) -> list[SystemSource]:
         """Return the systems of a group, without those that it leaves out."""
         found: list[SystemSource] = []
         keys: Keys = ("groups", number, "systems")
@@ -179,7 +179,7 @@ class _File:
             self.problem(keys, "the group has no systems.", "Name them in the group, or for all groups above them.")
         try:
             for name in group.systems:
-                found += systems_named(name, info, submissions)
+                found += systems_named(name, info)
             found += () if group.systems else map(_source, self.configurations())
         except MemevalError as error:
             self.problem(keys, error.problem, error.remedy)

@@ -58,7 +58,8 @@ def times_beside(
     fastest: tuple[dict[str, float], dict[str, float]] = {}, {}
     with system_instances(control, limits, models) as new_control, ExitStack() as stack:
         runners = []
-        for instance in (new_instance(_ignored), new_control(_ignored)):
+        for create in (new_instance, new_control):
+            instance = create(lambda line: None)  # the run has the lines that the system prints
             stack.enter_context(closing(instance.process))
             process, search_items = instance.process, limits.search_items
             runners.append(ScenarioRunner(process, reader, search_items, endpoint=instance.endpoint))
@@ -82,10 +83,6 @@ def times_beside(
         fastest=tuple(_pair(seconds, fastest[1][question]) for question, seconds in fastest[0].items()),
         search_items=limits.search_items,
     )
-
-
-def _ignored(line: str) -> None:
-    """The run has the lines that the system prints."""
 
 
 def _conversation(benchmark_session: BenchmarkSession, items: Sequence[ItemKey]) -> ScenarioWork:

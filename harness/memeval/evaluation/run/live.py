@@ -18,7 +18,7 @@ from memeval.evaluation.run.verdicts import check_key, judgments
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.journal import utc_now
 from memeval.execution.progress import Progress
-from memeval.execution.readers import NATIVE
+from memeval.execution.readers import NATIVE, NoReader
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.secrets import redact, redacted
 from memeval.execution.steps import ScenarioWork
@@ -93,9 +93,8 @@ def run_suite(
     events: list[str] = []
     with closing(LiveSystem(system, options.limits, lambda line: None)) as live:
         benchmark_session = _benchmark_session(suite, live, options.protocol)
-        reader = choose_reader(
-            NATIVE, live.start().capabilities, _class_of(system), _no_reader, benchmark_session.protocol_info
-        )
+        capabilities, protocol_info = live.start().capabilities, benchmark_session.protocol_info
+        reader = choose_reader(NATIVE, capabilities, _class_of(system), lambda name: NoReader(), protocol_info)
         banks = _Banks(live, bank_id)
         banks.check(benchmark_session.scenarios.values())
         started = utc_now()
@@ -127,10 +126,6 @@ def _class_of(system: object) -> str:
     return type(system).__name__
 
 
-def _no_reader(name: str) -> Reader:
-    raise BadInput(f"a suite does not use the reader '{name}'.")
-
-
 def _benchmark_session(suite: str | Path, live: LiveSystem, protocol: str | None) -> BenchmarkSession:
     """Open a suite by its name or its file, by default with the fullest protocol that the object supports.
 
@@ -149,11 +144,9 @@ def _benchmark_session(suite: str | Path, live: LiveSystem, protocol: str | None
             f"there is no suite '{visible(str(suite))}'.", remedy=f"Use {names}, or the path of a .yaml or .yml file."
         )
     if protocol is None:
-        capabilities = live.start().capabilities
-        full = [
-            each for each in benchmark.info.protocols if each.name == "full" and set(each.needs) <= set(capabilities)
-        ]
-        protocol = full[0].name if full else None
+        capabilities, protocols = set(live.start().capabilities), benchmark.info.protocols
+        supports_full = any(each.name == "full" and capabilities.issuperset(each.needs) for each in protocols)
+        protocol = "full" if supports_full else None
     return BenchmarkSession.open(benchmark, data, protocol=protocol)
 
 

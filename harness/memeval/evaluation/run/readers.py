@@ -39,7 +39,7 @@ def choose_reader(
     capabilities: Sequence[str],
     slug: str,
     make_model_reader: Callable[[str], Reader],
-    protocol: ProtocolInfo | None = None,
+    protocol: ProtocolInfo,
 ) -> Reader | None:
     """Return the reader; ``None`` if the system answers.
 
@@ -47,8 +47,7 @@ def choose_reader(
     ``protocol``: the protocol, which may require a reader and methods. Raises ``BadInput`` if the reader does not
     exist, or the protocol requires another one. Raises ``NotApplicable`` if the system lacks a method.
     """
-    fixed = protocol.reader if protocol else None
-    offline = protocol.offline_reader if protocol and protocol.offline_reader else OFFLINE
+    fixed, offline = protocol.reader, protocol.offline_reader or OFFLINE
     if fixed is not None and asked is not None and asked.partition("@")[0] != fixed:
         raise BadInput(f"this protocol needs the reader '{fixed}'.", remedy="Remove --reader.")
     name = asked or fixed or (NATIVE if "query" in capabilities else offline)
@@ -60,16 +59,16 @@ def choose_reader(
     elif name != NATIVE and (reader := reader_named(name)) is None:
         problem = why_removed(name) or f"there is no reader '{visible(name)}'."
         raise BadInput(problem, remedy=f"Readers: {NATIVE}, {OFFLINE}, local:NAME, openai:MODEL.")
-    if protocol is not None and (missing := [need for need in protocol.needs if need not in capabilities]):
+    if missing := [need for need in protocol.needs if need not in capabilities]:
         *first, last = map(repr, missing)
         methods = f"{', '.join(first)} or {last}" if first else last
         raise NotApplicable(
             f"{slug} has no {methods}, which the protocol '{protocol.name}' needs.",
             remedy="Add what is missing to the adapter, or choose another protocol.",
         )
-    needed = "search" if name != NATIVE else None if protocol and fixed and protocol.needs else "query"
+    needed = "search" if name != NATIVE else None if fixed and protocol.needs else "query"
     if needed is not None and needed not in capabilities:
-        if protocol is not None and fixed is not None:
+        if fixed is not None:
             raise NotApplicable(
                 f"{slug} has no '{needed}', which the protocol '{protocol.name}' needs.",
                 remedy="Add the method to the adapter, or choose another protocol.",

@@ -1,6 +1,5 @@
 """Grades stored answers with another judge: a new run on another track, with the same responses."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from memeval.execution.journal import Journal, utc_now
 from memeval.execution.progress import Progress
 from memeval.gateway.record import CallRecord
 from memeval.judging.prompting import is_judges
-from memeval.keys import ItemKey
 from memeval.options import ImportOptions, RegradeOptions
 from memeval.records.errors import BadInput
 from memeval.records.journal import LogLine, Plan
@@ -64,7 +62,6 @@ def regrade_run(
     others = [prompt for prompt in stored.prompts() if not is_judges(prompt.name)]
     responses = list(stored.responses())
     given = Rows(responses, list(stored.contexts()), [], list(stored.judgments()), list(stored.calls()), others)
-    answered = {row.item_id for row in responses}
     of_grades = {
         "run_id": "",
         "harness": harness(inputs.track.benchmark),
@@ -74,14 +71,12 @@ def regrade_run(
     of_answers = {name: getattr(run, name) for name in Plan.model_fields.keys() & Run.model_fields.keys()}
     plan = Plan(started="", inputs=inputs, **(of_answers | of_grades))
     detail = f"the responses of {run.run_id} by {judge.name}"
-    items = [key for key in session.keys if key.item_id in answered]
-    return graded_run(plan, given, items, session, judge, options, progress, "judged", detail, run.timing.concurrency)
+    return graded_run(plan, given, session, judge, options, progress, "judged", detail, run.timing.concurrency)
 
 
 def graded_run(
     plan: Plan,
     given: Rows,
-    items: Sequence[ItemKey],
     session: BenchmarkSession,
     judge: ChosenJudge,
     options: RegradeOptions | ImportOptions,
@@ -97,7 +92,7 @@ def graded_run(
     is spent.
     """
     system_folder = options.results / session.benchmark.info.name / plan.system.slug
-    cases = [] if judge.model is None else cases_of(session, items, given.responses)
+    cases = [] if judge.model is None else cases_of(session, session.keys, given.responses)
     with (
         interruptible(),
         models_for(options.results, options.models, progress.note, on_disk=judge.model is not None) as models,
@@ -119,7 +114,7 @@ def graded_run(
             reader = plan.inputs.track.reader
             rows = replace(
                 given,
-                grades=grade_items(session, items, given.responses, recorded, given.contexts, reader),
+                grades=grade_items(session, session.keys, given.responses, recorded, given.contexts, reader),
                 judgments=judgment_rows(recorded, own),
                 prompts=[*judge.prompt_rows(plan.inputs.track.benchmark), *given.prompts],
             )

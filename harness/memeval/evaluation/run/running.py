@@ -32,7 +32,7 @@ from memeval.gateway.stops import GatewayStopped
 from memeval.grading.base import last_attempts
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
-from memeval.local import PREFIX, is_local
+from memeval.local import is_local
 from memeval.local.catalogue import address_of, find_model, setup_of
 from memeval.options import RunOptions as RunOptions
 from memeval.reading import Reader
@@ -138,11 +138,7 @@ def _with_setup(declared: Sequence[str]) -> tuple[str, ...]:
 
     Raises ``BadInput`` if there is no such model.
     """
-    names = (name.removeprefix(PREFIX) for name in declared)
-    return tuple(
-        address_of(find_model(name).name, setup_of(name)) if is_local(each) else each
-        for each, name in zip(declared, names, strict=True)
-    )
+    return tuple(address_of(find_model(name).name, setup_of(name)) if is_local(name) else name for name in declared)
 
 
 def settled(options: RunOptions, benchmark_session: BenchmarkSession) -> tuple[RunOptions, ChosenJudge]:

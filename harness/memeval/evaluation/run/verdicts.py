@@ -40,14 +40,13 @@ def check_key(judge: ChosenJudge, cases: Iterable[Case], models: Models, recorde
 
 
 def judgments(
-    judge: ChosenJudge, cases: Sequence[Case], models: Models | None, progress: Progress, title: str
+    judge: ChosenJudge, cases: Sequence[Case], models: Models, progress: Progress, title: str
 ) -> dict[Digest, Call]:
     """Return the judgments of some answers; ask the judge for those that are not recorded yet.
 
-    ``models``: the gateway; may be ``None`` for the rule set. Raises ``GatewayStopped`` if the endpoint or key failed,
-    or a budget is spent. Finished judgments are recorded.
+    Raises ``GatewayStopped`` if the endpoint or key failed, or a budget is spent. Finished judgments are recorded.
     """
-    if judge.model is None or models is None or not cases:
+    if judge.model is None or not cases:
         return {}
     gateway = models.gateway
     endpoint = models.endpoint(Caller.JUDGE, judge.name)
@@ -60,13 +59,13 @@ def judgments(
         return gateway.run(ask_all(judge.model, cases, ask, advance, at_once))
 
 
-def judgment_rows(judge: Judge, own: CallRecord | None) -> list[Call]:
+def judgment_rows(judge: Judge, own: CallRecord) -> list[Call]:
     """Return the judgments of a run in sealed order: by key, failed calls before the successful call.
 
     ``own``: the record of the run's failed calls.
     """
     used = list(judge.used.values()) if isinstance(judge, RecordedJudge) else []
-    failed = [] if own is None else [call for call in own.rows() if call.caller is Caller.JUDGE]
+    failed = [call for call in own.rows() if call.caller is Caller.JUDGE]
     rows = {(call.key, call.error is None, call.at): call for call in (*used, *failed)}
     return [rows[position] for position in sorted(rows)]
 

@@ -12,6 +12,7 @@ from memeval.records import matrix
 from memeval.records.base import SLUG_LENGTH
 from memeval.records.errors import BadInput
 from memeval.records.submission import AdapterKind
+from memeval.storage import writable
 from memeval.systems.manifest import MANIFEST
 from memeval.systems.source import examined_folder
 
@@ -101,7 +102,7 @@ def scaffold(answers: ScaffoldAnswers, submissions: Path, templates: Path, shown
     folder = submissions / slug
     if folder.exists() or folder.is_symlink():
         raise BadInput("already exists.", where=folder, remedy="Choose another name.")
-    try:
+    with writable(folder, "Name another folder with --to."):
         submissions.mkdir(parents=True, exist_ok=True)
         # Written to a temporary folder and renamed, so that no half-written submission appears.
         with tempfile.TemporaryDirectory(prefix=".new-", dir=submissions) as temporary:
@@ -120,10 +121,6 @@ def scaffold(answers: ScaffoldAnswers, submissions: Path, templates: Path, shown
             if faults:
                 raise BadInput(faults[0].problem, remedy=faults[0].remedy)
             draft.rename(folder)
-    except OSError as error:
-        raise BadInput(
-            f"cannot be written ({error.strerror or error}).", where=folder, remedy="Name another folder with --to."
-        ) from None
     return folder
 
 

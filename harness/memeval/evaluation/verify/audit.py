@@ -19,7 +19,7 @@ from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import is_usable, text_of
 from memeval.judging.calibration import CalibrationAnswer, trials
 from memeval.judging.phrasing import NAME as CALIBRATION
-from memeval.options import AuditOptions
+from memeval.options import AuditOptions, require_at_least
 from memeval.records.audit import Agreement, Audit, AuditLine, Probe, ProbeKind, Rate
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput, MemevalError
@@ -94,8 +94,7 @@ def audit_judge(
     failed, or the budget is spent. The same call resumes.
     """
     progress = progress or Progress()
-    if options.items < 1:
-        raise BadInput(f"--items is {options.items}.", remedy="Give a number of at least 1.")
+    require_at_least("--items", options.items)
     answers = trials(benchmark_session.keys, benchmark_session.scenarios, options.items)
     if not answers:
         raise BadInput(f"{benchmark_session.benchmark.info.id} has no judged items.")

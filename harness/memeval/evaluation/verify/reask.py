@@ -25,7 +25,7 @@ from memeval.gateway.replies import text_of
 from memeval.gateway.stops import RESUME, GatewayStopped
 from memeval.judging.base import parse_strict
 from memeval.local import is_local
-from memeval.options import ModelOptions
+from memeval.options import ModelOptions, require_at_least
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.grade import GradeState
@@ -59,7 +59,7 @@ def reask(
     recorded replies, or the judge gave no reply. Raises ``GatewayStopped`` if the endpoint or key failed, or a budget
     is spent.
     """
-    refuse_few(items)
+    require_at_least("--n", items, FEWEST)
     endpoint = _endpoint(folder)
     progress = progress or Progress()
     drawn = draw(_decisive(folder, data), items, folder.digest)
@@ -85,12 +85,6 @@ def reask(
         if parse_strict(text_of(call) or "") is not judgment.verdict
     ]
     return Sample(asked=len(drawn), agreed=len(drawn) - len(differing), differing=tuple(differing))
-
-
-def refuse_few(items: int) -> None:
-    """Refuse a sample that says too little. Raises ``BadInput`` if the number is too small."""
-    if items < FEWEST:
-        raise BadInput(f"--n is {items}.", remedy=f"Give a number of at least {FEWEST}.")
 
 
 @contextmanager
@@ -154,11 +148,10 @@ def _decisive(folder: RunFolder, data: Path | None) -> dict[str, _Judgment]:
     session = session_of_run(run, data)
     full = decoded_run(folder, session)
     responses = list(full.responses())
-    answered = {row.item_id for row in responses}
     recorded = {call.key: call for call in sorted(full.judgments(), key=lambda call: call.error is None)}
     judge = judge_of(run.track, full.prompts()).recorded(recorded)
     found: dict[str, _Judgment] = {}
-    for case in cases_of(session, [key for key in session.keys if key.item_id in answered], responses):
+    for case in cases_of(session, session.keys, responses):
         ruling = judge.rule(case)
         if ruling.judgment_key is not None and ruling.state in (GradeState.GRADED, GradeState.UNPARSED):
             request = recorded[ruling.judgment_key].request

@@ -6,7 +6,6 @@ A model reader is not asked again: its answers are compared with its recorded re
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 
 from memeval.analysis.failures import FAILURES, failures_of
@@ -15,18 +14,17 @@ from memeval.benchmarks.session import BenchmarkSession, session_of_run
 from memeval.evaluation.judge.grades import StoredTexts, grade_items
 from memeval.evaluation.judge.judges import judge_of
 from memeval.evaluation.run.readers import reader_named
-from memeval.evaluation.verify.checks.calls import wrong_keys
+from memeval.evaluation.verify.checks.calls import wrong_keys, wrong_readings
+from memeval.evaluation.verify.checks.rows import wrong_failures
 from memeval.evaluation.verify.findings import REMEDY, Finding
 from memeval.evaluation.withhold.decoding import DecodedRun, decoded_run
 from memeval.execution.contexts import Contexts, digest_of_text
 from memeval.execution.model_reader import PREFIXES
 from memeval.execution.readers import NATIVE
-from memeval.gateway.replies import text_of
 from memeval.gateway.stops import NotRecorded
 from memeval.grading.scoring import score
 from memeval.reading import Reader
 from memeval.records.base import comparable_digest
-from memeval.records.call import Caller
 from memeval.records.errors import BadInput
 from memeval.records.failure import Failure
 from memeval.records.grade import Grade
@@ -84,9 +82,10 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
         *_grade_differences(folder, stored, grades),
         *_context_differences(folder, contexts, texts),
         *reread(folder, benchmark_session, responses, texts),
-        *_failure_differences(folder, benchmark_session, responses, contexts, grades),
-        *_reader_differences(folder, responses),
+        *wrong_readings(folder, folder.calls(), responses),
     ]
+    if FAILURES in run.files:
+        findings += wrong_failures(folder, benchmark_session, folder.failures(), responses, contexts, grades)
     if isinstance(folder, DecodedRun):  # verify cannot check them, because their text is withheld
         findings += wrong_keys(folder, "judgments.jsonl", folder.judgments())
         findings += wrong_keys(folder, "calls.jsonl", folder.calls())
@@ -118,50 +117,20 @@ def _context_differences(folder: RunFolder, contexts: list[Context], texts: Stor
             yield Finding(f"{path}:{number}", "does not match the text of its digest.")
 
 
-def _failure_differences(
-    folder: RunFolder,
-    benchmark_session: BenchmarkSession,
-    responses: list[Response],
-    contexts: list[Context],
-    grades: list[Grade],
-) -> Iterator[Finding]:
-    """Compare the stored failure analysis, if any, with a recomputed one."""
-    if FAILURES not in folder.run.files:
-        return
-    stored = list(folder.failures())
-    recomputed = failures_of(benchmark_session, benchmark_session.keys, responses, contexts, grades, folder.run.track)
-    for number, (was, now) in enumerate(zip_longest(stored, recomputed), start=1):
-        if was != now:
-            problem = f"{(was or now).item_id}: the failure analysis differs from the stored one."
-            yield Finding(f"{folder.file(FAILURES)}:{number}", problem)
-
-
-def _reader_differences(folder: RunFolder, responses: list[Response]) -> Iterator[Finding]:
-    replies = {call.key: text_of(call) for call in folder.calls() if call.caller is Caller.READER}
-    path = folder.file("responses.jsonl")
-    for number, response in enumerate(responses, start=1):
-        if response.reader_key is None or response.outcome is Outcome.READER_ERROR:
-            continue
-        if replies.get(response.reader_key) != response.answer:
-            yield Finding(f"{path}:{number}", f"{response.question_id}: the answer differs from the reader's reply.")
-
-
 def _description(grade: Grade) -> str:
     verdict = {True: "right", False: "wrong", None: "without a verdict"}[grade.verdict]
     return f"{verdict} ({grade.state})"
 
 
-def failures_of_run(
-    folder: RunFolder, benchmark_session: Callable[[], BenchmarkSession] | None = None
-) -> list[Failure]:
+def failures_of_run(folder: RunFolder, benchmark_session: Callable[[], BenchmarkSession]) -> list[Failure]:
     """Return the failure analysis of a stored run, computed now if the run has none.
 
-    ``benchmark_session``: opens the data of the run; ``None`` for memeval's own copy. Raises ``BadInput`` if the run is
-    not readable; or it has no analysis, and its data is missing or has another digest.
+    ``benchmark_session``: opens the data of the run. Raises ``BadInput`` if the run is not readable; or it has no
+    analysis, and its data is missing or has another digest.
     """
     if FAILURES in folder.run.files:
         return list(folder.failures())
-    data = session_of_run(folder.run, with_errata=False) if benchmark_session is None else benchmark_session()
+    data = benchmark_session()
     decoded = decoded_run(folder, data)
     return failures_of(data, data.keys, decoded.responses(), decoded.contexts(), decoded.grades(), folder.run.track)
 

@@ -11,7 +11,7 @@ from memeval.archive.sources import stored_sources
 from memeval.benchmarks.session import BenchmarkSession, session_of_run
 from memeval.evaluation.run.running import run_system
 from memeval.evaluation.verify.checks.subject import draw
-from memeval.evaluation.verify.reask import refuse_few, starting_again
+from memeval.evaluation.verify.reask import FEWEST, starting_again
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.execution.progress import Progress
 from memeval.execution.setup import SystemSetup
@@ -19,7 +19,7 @@ from memeval.grading.base import last_attempts
 from memeval.keys import ItemKey
 from memeval.local import is_local
 from memeval.local.catalogue import address_of, setup_of
-from memeval.options import ModelOptions, RunOptions
+from memeval.options import ModelOptions, RunOptions, require_at_least
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Sample
 from memeval.records.response import Response
@@ -61,7 +61,7 @@ def rerun(
     declare equal answers, another system is given, or the data is missing. Raises ``CheckFailed`` if the second run
     failed. Raises ``GatewayStopped`` if a model's endpoint or key failed, or a budget is spent.
     """
-    refuse_few(items)
+    require_at_least("--n", items, FEWEST)
     run = folder.run
     _refuse(folder, source)
     session = session_of_run(run, data)

@@ -104,11 +104,7 @@ def requests_in_run(
     judge = judge_of(track, prompts)
     if judge.model is None:
         return {}
-    answered = {row.item_id for row in responses}
-    return requests_of(
-        judge,
-        cases_of(benchmark_session, [key for key in benchmark_session.keys if key.item_id in answered], responses),
-    )
+    return requests_of(judge, cases_of(benchmark_session, benchmark_session.keys, responses))
 
 
 def scenarios_of_reader_calls(responses: Iterable[Response]) -> dict[Digest, str]:

@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,7 +26,8 @@ from memeval.systems.messages import AdapterInfo
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import SystemSource, file_source, find_system
 from tests.support.equal_runs import comparable_digests
-from tests.support.tiny import Notes, TinyBenchmark
+from tests.support.tiny import Notes, Stops, TinyBenchmark
+from tests.support.waiting import wait_until
 
 SCENARIOS = 12
 
@@ -112,9 +112,7 @@ class FailsOnce:
 @pytest.fixture
 def both_workers(cluster: Any) -> str:
     """Return the address of the cluster once both workers are there: an earlier test may have killed one."""
-    deadline = time.monotonic() + 30
-    while len(cluster.scheduler.workers) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: len(cluster.scheduler.workers) == 2, 30)
     return str(cluster.scheduler_address)
 
 
@@ -151,13 +149,6 @@ def test_a_cluster_gives_the_rows_of_this_machine(cluster: Any, tmp_path: Path) 
     assert comparable_digests(here) == comparable_digests(there)
     assert here.run.fingerprint == there.run.fingerprint
     assert logged(there).count("ingested") >= SCENARIOS
-
-
-class Stops(Progress):
-    """Interrupts the run when an item is stored."""
-
-    def advance(self, items: int, failed: int) -> None:
-        raise KeyboardInterrupt
 
 
 def test_a_worker_has_as_many_questions_in_flight_as_the_adapter_declares(cluster: Any, tmp_path: Path) -> None:
@@ -206,9 +197,7 @@ def test_a_slice_of_a_killed_worker_runs_again_and_the_other_slice_does_not(both
     (source, worker), one = fails_once(tmp_path, "(6)"), TinyBenchmark(1, 8)
 
     def kill() -> None:
-        deadline = time.monotonic() + 30
-        while not (worker.exists() and worker.read_text()) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_until(lambda: worker.exists() and worker.read_text(), 30)
         os.kill(int(worker.read_text()), signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
@@ -307,10 +296,7 @@ def test_an_interrupted_run_ends_its_systems_and_resumes_on_this_machine(cluster
     source = searcher(tmp_path, pause=0.1)
     with pytest.raises(KeyboardInterrupt):
         run(source, tmp_path / "there", cluster.scheduler_address, Stops())
-    deadline = time.monotonic() + 10
-    while any(psutil.Process(pid).children() for pid in worker_pids(cluster)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not [psutil.Process(pid).children() for pid in worker_pids(cluster) if psutil.Process(pid).children()]
+    wait_until(lambda: not any(psutil.Process(pid).children() for pid in worker_pids(cluster)), 10)
     resumed = run(source, tmp_path / "there")
     assert comparable_digests(resumed) == comparable_digests(run(source, tmp_path / "here"))
 

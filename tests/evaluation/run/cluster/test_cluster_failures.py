@@ -18,33 +18,15 @@ from memeval.execution.setup import SystemSetup
 from memeval.records.errors import BadInput
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import file_source, folder_source
-from tests.evaluation.run.cluster.test_cluster import UNSANDBOXED, Stops, run, searcher
+from tests.evaluation.run.cluster.test_cluster import UNSANDBOXED, run, searcher
+from tests.support.adapters import plain_adapter
 from tests.support.equal_runs import comparable_digests
+from tests.support.tiny import Stops
 
-HEAVY = """
-import os, pathlib, time
-
-class Heavy:
-    def reset(self):
-        self.told = ["nothing"]
-
-    def ingest_session(self, session, timestamp):
-        self.told = [turn["content"] for turn in session["turns"]] + self.told
-
-    def query(self, question, timestamp="now"):
-        if os.getppid() != {pid} and {city!r} in " ".join(self.told):
-            pathlib.Path({asks!r}).write_text(str(os.getppid()))
-            time.sleep(60)
-        return self.told[0]
-"""
-"""A system that names its worker in a file, to be ended like a process that is out of memory."""
-
-NODE_SYSTEM = """
-class Plain:
-    def reset(self): self.told = ""
-    def ingest_session(self, session, timestamp): self.told = session["turns"][0]["content"]
-    def query(self, question, timestamp="now"): return self.told
-"""
+HEAVY = """if os.getppid() != {pid} and {city!r} in self.told[0]:
+            with open({asks!r}, "w") as file: file.write(str(os.getppid()))
+            time.sleep(60)"""
+"""Names its worker in a file, to be ended like a process that is out of memory."""
 
 MANIFEST = """
 schema_version = 1
@@ -81,8 +63,8 @@ def test_a_worker_without_node_is_named(bare: Any, tmp_path: Path) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
     lock = {"name": "plain", "lockfileVersion": 3, "requires": True, "packages": {"": {"name": "plain"}}}
+    plain_adapter(folder, "adapter")
     files = {
-        "adapter.py": NODE_SYSTEM,
         "submission.toml": MANIFEST,
         "package.json": json.dumps({"name": "plain"}),
         "package-lock.json": json.dumps(lock),
@@ -100,7 +82,7 @@ def test_a_scenario_that_ends_every_worker_is_named(
     monkeypatch.setattr(executor, "MOST_LOSSES", 1)
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
     asks, is_over = tmp_path / "asks", threading.Event()
-    (tmp_path / "heavy.py").write_text(HEAVY.format(pid=os.getpid(), city="Hanoi", asks=str(asks)), encoding="utf-8")
+    heavy = plain_adapter(tmp_path, "heavy", on_query=HEAVY.format(pid=os.getpid(), city="Hanoi", asks=str(asks)))
     ended: list[int] = []
 
     def out_of_memory() -> None:
@@ -112,7 +94,7 @@ def test_a_scenario_that_ends_every_worker_is_named(
 
     killer = threading.Thread(target=out_of_memory)
     killer.start()
-    source = file_source(tmp_path / "heavy.py")
+    source = file_source(heavy)
     how: dict[str, Any] = {"setup": UNSANDBOXED, "concurrency": 1}
     said = r"every worker that ran tiny-004 ended\. It may have run out of memory\..*--memory-limit.*Progress is saved"
     try:

@@ -13,7 +13,7 @@ from memeval.gateway.replies import UnusableReply, read_call, text_of
 from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import MemevalError
 from memeval.records.grade import GradeState
-from memeval.records.response import Outcome
+from memeval.records.response import Outcome, Response
 from memeval.records.track import Redistribution
 
 NAME, JUDGMENTS = "calls", "judgments"
@@ -29,11 +29,13 @@ def check_calls(subject: Subject) -> Check:
     there.
     """
     run = subject.run
-    findings = [*_prices(subject), *_replies(subject), *_readings(subject), *_traffic(subject)]
-    if run.redistribution is Redistribution.FULL:
+    is_full = run.redistribution is Redistribution.FULL
+    readings = wrong_readings(subject.folder, subject.calls, subject.responses, with_text=is_full)
+    findings = [*_prices(subject), *_replies(subject), *readings, *_traffic(subject)]
+    if is_full:
         findings += wrong_keys(subject.folder, "calls.jsonl", subject.calls)
     paid, reasons = _payers(subject)
-    if run.redistribution is Redistribution.IDS and subject.calls:
+    if subject.calls and not is_full:
         reasons.append(WITHHELD)
     if run.prices not in (None, price_list()):
         reasons.append(f"the prices of {run.prices} are not here")
@@ -73,18 +75,23 @@ def _wrong_field(call: Call, priced: bool) -> str | None:
     return wrong
 
 
-def _readings(subject: Subject) -> Iterator[Finding]:
-    stored = {call.key for call in subject.calls}
-    replies = {call.key: text_of(call) for call in subject.calls if call.caller is Caller.READER}
-    is_full = subject.run.redistribution is Redistribution.FULL
-    for where, response in subject.placed("responses.jsonl", subject.responses):
+def wrong_readings(
+    folder: RunFolder, calls: Iterable[Call], responses: Iterable[Response], *, with_text: bool = True
+) -> Iterator[Finding]:
+    """Yield a finding for each answer whose reader's call is missing, or has another reply.
+
+    ``calls``, ``responses``: the rows of the run. ``with_text``: whether they have their full text; otherwise only the
+    keys are compared.
+    """
+    replies = {call.key: text_of(call) for call in calls if call.caller is Caller.READER}
+    path = folder.file("responses.jsonl")
+    for number, response in enumerate(responses, start=1):
         if response.reader_key is None:
             continue
-        if response.reader_key not in stored:
+        where, is_answered = f"{path}:{number}", response.outcome is not Outcome.READER_ERROR
+        if response.reader_key not in replies:
             yield Finding(where, f"{response.question_id} names a reader call that is missing from calls.jsonl.gz.")
-            continue
-        is_answered = is_full and response.outcome is not Outcome.READER_ERROR
-        if is_answered and replies.get(response.reader_key) != response.answer:
+        elif with_text and is_answered and replies[response.reader_key] != response.answer:
             yield Finding(where, f"{response.question_id}: the answer differs from the reader's reply.")
 
 

@@ -1,12 +1,13 @@
 """Checks responses, grades and failures against the benchmark, and computes what follows from them again."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from pydantic_core import to_jsonable_python
 
 from memeval.analysis.failures import FAILURES, failures_of
+from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run import summary
 from memeval.evaluation.run.seal import cost, coverage
@@ -14,8 +15,9 @@ from memeval.evaluation.verify.checks.subject import NoData, Subject
 from memeval.evaluation.verify.findings import Check, Finding
 from memeval.grading.base import last_attempts
 from memeval.grading.scoring import score
+from memeval.records.failure import Failure
 from memeval.records.grade import Grade, GradeState
-from memeval.records.response import Outcome, Response
+from memeval.records.response import Context, Outcome, Response
 
 NAME = "rows"
 
@@ -134,14 +136,30 @@ def _failures(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
     if inputs in subject.sessions.analysed:
         return
     full = subject.with_text(session)
-    recomputed = failures_of(session, session.keys, full.responses, full.contexts, full.grades, run.track)
-    pairs = enumerate(zip_longest(stored.rows, recomputed), start=1)
-    differing = [(number, (one or now).item_id) for number, (one, now) in pairs if one != now]
-    for number, item_id in differing:
-        where = subject.where(FAILURES, number)
-        yield Finding(where, f"{item_id}: the failure analysis differs from the recomputed one.")
+    differing = [*wrong_failures(subject.folder, session, stored.rows, full.responses, full.contexts, full.grades)]
+    yield from differing
     if not differing:
         subject.sessions.analysed.add(inputs)
+
+
+def wrong_failures(
+    folder: RunFolder,
+    session: BenchmarkSession,
+    stored: Iterable[Failure],
+    responses: Sequence[Response],
+    contexts: Sequence[Context],
+    grades: Sequence[Grade],
+) -> Iterator[Finding]:
+    """Yield a finding for each row of a stored failure analysis that differs from the recomputed one.
+
+    ``responses``, ``contexts``, ``grades``: the rows to analyse again, with their full text.
+    """
+    recomputed = failures_of(session, session.keys, responses, contexts, grades, folder.run.track)
+    path = folder.file(FAILURES)
+    for number, (was, now) in enumerate(zip_longest(stored, recomputed), start=1):
+        if was != now:
+            problem = f"{(was or now).item_id}: the failure analysis differs from the recomputed one."
+            yield Finding(f"{path}:{number}", problem)
 
 
 SCORES = "scores"
