@@ -178,7 +178,7 @@ def test_other_parameters_give_data_with_another_digest(tmp_path: Path, monkeypa
         OpenData(benchmark, small, "judge", "full").digest() != OpenData(benchmark, smaller, "judge", "full").digest()
     )
     again = OpenData(benchmark, small, "judge", "full")
-    assert again.digest() == again.dataset().digest
+    assert again.digest() == again.dataset.digest
 
 
 def test_data_that_is_asked_in_another_way_has_other_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,6 @@ from memeval.site.frame.not_found import SECTIONS
 from memeval.site.model.content import read_site
 from memeval.site.model.text import breakable
 from memeval.site.pages.product_results import headline_tables
-from memeval.site.table.overview import overviews
 from memeval.site.table.tables import board_views
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
@@ -220,7 +219,7 @@ def test_the_tables_of_the_front_page_come_first_on_the_page_of_a_benchmark(buil
     assert len(usual) > 2
     first = [each.id for each in board_views(site, benchmark, {usual[-1]})]
     assert first == [usual[-1], *usual[:-1]]
-    front = {table.track.id for table in headline_tables(overviews(site))}
+    front = {table.track.id for table in headline_tables(site)}
     shown = re.findall(r' id="track-([^"]*)"', built.read("benchmarks/fake@1/index.html"))
     assert set(shown[: len(front & set(shown))]) == front & set(shown)
     listed = re.findall(r'<h2 id="track-([^"]*)"', built.read("trade-offs/index.html"))
