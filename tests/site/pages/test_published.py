@@ -254,8 +254,3 @@ def test_invalidated_imports_are_not_set_beside_the_others(tmp_path: Path) -> No
     Ledger(tmp_path / "results").append(LedgerEvent.INVALIDATED, run, by="maintainer", reason="Not theirs.")
     draw(tmp_path / "results", tmp_path / "site", PublishedPages(), find=lambda _name: benchmark)
     assert "This board has no published scores." in said(tmp_path / "site")
-
-
-@pytest.mark.parametrize("page", ["published/index.html", "index.html"])
-def test_what_the_file_says_of_its_origin_is_never_a_link(built: Built, page: str) -> None:
-    assert 'href="javascript' not in built.read(page)
