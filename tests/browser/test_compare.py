@@ -9,11 +9,8 @@ from typer.testing import CliRunner
 from memeval.cli.main import app
 from tests.browser.conftest import Visit
 from tests.browser.looks import inaccessible, too_wide
-from tests.browser.test_site import shown
+from tests.browser.test_site import BOARD, shown
 from tests.site.conftest import Built
-
-BOARD = "benchmarks/fake@1/"
-"""Address of the page with the table."""
 
 
 def printed(site: Built, *runs: str) -> list[list[str]]:

@@ -25,12 +25,6 @@ def test_best_for_one_kind_of_question(wide: Visit) -> None:
     expect(cells.first).to_be_visible()
 
 
-def test_cheapest_within_two_points_of_the_best(wide: Visit) -> None:
-    page = wide.go()
-    page.locator("#find ~ ul").get_by_role("link", name="Trade-offs").click()
-    expect(page.get_by_role("columnheader", name="Lowest within 2 points").first).to_be_visible()
-
-
 def test_who_loses_to_a_simple_baseline(wide: Visit) -> None:
     wide.host.replace("index.html", lambda data: data.replace(b'data-worse="0"', b'data-worse="1"', 1))
     page = wide.go("?only=worse")

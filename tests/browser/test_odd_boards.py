@@ -5,14 +5,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from memeval.records.grade import Grade
 from memeval.records.run import SystemKind
 from memeval.site import build
 from tests.browser.conftest import Host, Visit
 from tests.browser.looks import too_wide
 from tests.browser.test_site import BOARD, overview
 from tests.site.conftest import Built
-from tests.site.factory import FakeBenchmark, Made, make_board
+from tests.site.factory import FakeBenchmark, Made, every_second, make_board
 
 pytestmark = pytest.mark.browser
 
@@ -30,10 +29,6 @@ SYSTEMS = (
     Made("bm25", "BM25", 0.4, SystemKind.CONTROL, tokens=350),
     Made("no-memory", "No memory", 0.08, SystemKind.CONTROL, tokens=0),
 )
-
-
-def every_second(number: int, grade: Grade) -> Grade:
-    return grade.model_copy(update={"verdict": number % 2 == 0})
 
 
 SMALL = {

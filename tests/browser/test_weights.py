@@ -6,7 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Visit
 from tests.browser.looks import inaccessible, too_wide
-from tests.browser.test_compare import BOARD
+from tests.browser.test_site import BOARD
 from tests.site.conftest import Built
 
 

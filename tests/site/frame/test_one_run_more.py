@@ -105,7 +105,10 @@ def test_changed_guide_pages_and_templates_give_the_bytes_of_a_new_build(board: 
     glossary.write_text(glossary.read_text().replace("# ", "# All ", 1))
     frame = assets / "templates/frame/page.html"
     frame.write_text(frame.read_text().replace("</footer>", "</footer><!-- changed -->"))
+    samples = assets / "templates/pages/samples.html"
+    samples.write_text(samples.read_text() + "<p>Another template</p>")
     after = board.built()
+    assert b"<p>Another template</p>" in after["benchmarks/beliefs@2/samples/index.html"]
     assert b'id="a-new-section"' in after["faq/index.html"]
     pages = {name for name in board.before if name.endswith("index.html")}
     assert pages == {name for name in pages if b"<!-- changed -->" in after[name]}
@@ -151,25 +154,6 @@ def test_a_damaged_content_is_never_shown(board: Board, cut: bool) -> None:
     assert board.built() == board.before
 
 
-def test_another_template_is_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = rendering.templates_digest()
-    shutil.copytree(ROOT / "templates", tmp_path / "templates")
-    monkeypatch.setattr(rendering, "assets_root", lambda: tmp_path)
-    assert rendering.templates_digest.__wrapped__() == before
-    page = tmp_path / "templates/pages/samples.html"
-    page.write_text(page.read_text() + " ")
-    assert rendering.templates_digest.__wrapped__() != before
-
-
-def test_a_kept_page_is_rendered_again_with_another_template(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(benchmarks, "templates_digest", lambda: "sha256:other")
-    monkeypatch.setattr(benchmarks, "render", lambda *_, **__: "<h1>Another template</h1>")
-    after = board.built()
-    changed = {name for name in board.before if board.before[name] != after[name]}
-    assert "benchmarks/beliefs@2/samples/index.html" in changed
-    assert not any(name.startswith("runs/") for name in changed)
-
-
 def test_other_parameters_give_data_with_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_cache, "cache_home", lambda: tmp_path)
     benchmark = BeliefsBenchmark()
@@ -178,7 +162,7 @@ def test_other_parameters_give_data_with_another_digest(tmp_path: Path, monkeypa
         OpenData(benchmark, small, "judge", "full").digest() != OpenData(benchmark, smaller, "judge", "full").digest()
     )
     again = OpenData(benchmark, small, "judge", "full")
-    assert again.digest() == again.dataset().digest
+    assert again.digest() == again.dataset.digest
 
 
 def test_data_that_is_asked_in_another_way_has_other_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from memeval.site.pages.front import FrontPage
 from memeval.site.pages.publisher import publishers
 from memeval.site.pages.systems import SystemPages
 from tests.site import factory
-from tests.site.factory import FakeBenchmark, Made
+from tests.site.factory import FakeBenchmark, Made, every_second
 from tests.site.reading import pages_of, site_of
 
 SYSTEMS = 500
@@ -22,10 +22,6 @@ SYSTEMS = 500
 
 def right(_number: int, grade: Grade) -> Grade:
     return grade.model_copy(update={"verdict": True})
-
-
-def every_second(number: int, grade: Grade) -> Grade:
-    return grade.model_copy(update={"verdict": number % 2 == 0})
 
 
 @pytest.fixture(scope="module")

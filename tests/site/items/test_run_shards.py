@@ -1,7 +1,6 @@
 """Shards of a run and of a benchmark's data: what repeats is written once, and long texts are bounded."""
 
 import gzip
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from memeval.site.model.text import BIDI
 from memeval.site.release.checking import _has_name
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, HOSTILE_REPLY, REMINDER, SECRET, FakeBenchmark, Made, make_run
+from tests.support.archives import contents
 from tests.support.tiny import TinyDataset, scenario
 
 
@@ -33,6 +33,12 @@ def opened(asset: Asset) -> dict[str, Any]:
     assert isinstance(asset.content, bytes)
     data: dict[str, Any] = json.loads(gzip.decompress(asset.content))
     return data
+
+
+def shards(folder: RunFolder, words: bool = True) -> list[dict[str, Any]]:
+    found = [opened(asset) for asset in run_shards(folder, words, {}).assets]
+    assert found
+    return found
 
 
 @pytest.fixture
@@ -56,7 +62,7 @@ def test_a_shard_leads_from_places_to_every_retrieved_text_and_context(folder: R
     contexts = {(row.scenario_id, row.digest): row for row in folder.contexts()}
     stored = {row.question_id: row for row in folder.responses()}
     shown = 0
-    for shard in map(opened, run_shards(folder, True, {}).assets):
+    for shard in shards(folder):
         for answer in (answer for item in shard["items"] for answer in item["responses"]):
             response: Response = stored[answer["question_id"]]
             for item, (place, score) in zip(response.items or (), answer.get("items", []), strict=True):
@@ -88,7 +94,7 @@ def test_one_text_is_shown_as_the_turns_of_the_scenario_that_it_answers(
     monkeypatch.setattr(RunFolder, "contexts", lambda _folder: iter(rows))
     shown = {
         answer["question_id"]: [shard["parts"][place] for place in shard["contexts"][answer["context"]]]
-        for shard in map(opened, run_shards(folder, True, {}).assets)
+        for shard in shards(folder)
         for item in shard["items"]
         for answer in item["responses"]
         if answer["context"] is not None
@@ -111,7 +117,7 @@ def test_where_text_is_private_no_word_of_answers_errors_and_reasons_is_shown(
 
 def test_metrics_are_named_once_for_all_items_that_have_the_same(folder: RunFolder) -> None:
     stored = {grade.item_id: grade.metrics for grade in folder.grades()}
-    for shard in map(opened, run_shards(folder, True, {}).assets):
+    for shard in shards(folder):
         for item in shard["items"]:
             names, values = shard["metrics"][item["metrics"][0]], item["metrics"][1]
             assert dict(zip(names, values, strict=True)) == stored[item["id"]]
@@ -124,9 +130,9 @@ def test_a_long_text_is_cut_and_says_how_much_is_left_out(folder: RunFolder, mon
         for row in folder.contexts()
     ]
     monkeypatch.setattr(RunFolder, "contexts", lambda _folder: iter(contexts))
-    shard = opened(run_shards(folder, True, {}).assets[0])
+    shard = shards(folder)[0]
     assert {"text": {"text": text[:TEXT_CHARACTERS], "left_out": 5}} in shard["parts"]
-    withheld = opened(run_shards(folder, False, {}).assets[0])
+    withheld = shards(folder, words=False)[0]
     assert {"text": {"digest": digest_bytes(text.encode()), "bytes": len(text)}} in withheld["parts"]
 
 
@@ -161,14 +167,6 @@ def test_shards_are_the_same_after_they_were_kept(folder: RunFolder) -> None:
     assert RunShards.from_bytes(made.to_bytes()) == made
 
 
-def digests(folder: Path) -> dict[str, str]:
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
 def test_a_site_has_equal_bytes_wherever_it_is_built_with_and_without_the_cache(
     built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,7 +174,7 @@ def test_a_site_has_equal_bytes_wherever_it_is_built_with_and_without_the_cache(
     for name in ("first", "second"):
         build(built.results, tmp_path / name, find=lambda _name: built.benchmark)
         assert list((tmp_path / "cache/site").iterdir())
-    assert digests(built.out) == digests(tmp_path / "first") == digests(tmp_path / "second")
+    assert contents(built.out) == contents(tmp_path / "first") == contents(tmp_path / "second")
 
 
 MODEL = "openai:gpt-4o-2024-08-06@1"
@@ -222,13 +220,6 @@ def test_a_long_prompt_loses_its_middle_and_says_how_much(lengths: list[int]) ->
     assert sum(map(len, kept)) <= PROMPT_CHARACTERS
     assert (left == []) == (sum(lengths) <= PROMPT_CHARACTERS)
     assert sum(len(line) + 1 for line in kept) + sum(left) == len(text) + 1
-
-
-def shards(folder: RunFolder, words: bool = True) -> list[dict[str, Any]]:
-    assets = run_shards(folder, words, {}).assets
-    found = [json.loads(gzip.decompress(asset.content)) for asset in assets if isinstance(asset.content, bytes)]
-    assert found
-    return found
 
 
 def items(folder: RunFolder, words: bool = True) -> dict[str, dict[str, Any]]:

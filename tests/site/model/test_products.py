@@ -10,9 +10,8 @@ from memeval.records.submission import Configuration, Product, Submission, Varia
 from memeval.site.model.products import ProductKind, products_of
 from memeval.site.model.urls import system_url
 from memeval.systems.manifest import examined_manifest
+from tests.site.pages.test_product_pages import LONG as NAME
 from tests.support.commands import ROOT
-
-NAME = "A memory with a name of eighty letters, which no table and no phone has room for"
 
 
 def identity(slug: str, product: str | None = None, **fields: Any) -> SystemIdentity:
@@ -54,7 +53,6 @@ def test_configurations_share_the_page_of_their_product_at_its_shortest_slug() -
 
 
 def test_names_that_a_reader_cannot_tell_apart_are_one_product_and_long_ones_are_whole() -> None:
-    assert len(NAME) == 80
     found = products_of([identity("a", NAME), identity("b", f" {NAME.upper()}"[:80]), identity("c", NAME)], {})
     assert {group.systems: group.name for group in found.groups} == {("a", "c"): NAME, ("b",): NAME.upper()[:79]}
     named = products_of([identity("mine", "Mem0"), identity("other", " MEM0"), identity("bare")], {})

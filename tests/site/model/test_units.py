@@ -2,23 +2,17 @@
 
 import base64
 import hashlib
-import html
 import json
-import re
 from pathlib import Path
 
 import pytest
 import vl_convert
-from markupsafe import Markup
 
 from memeval.leaderboard.trends import Unit
 from memeval.records.errors import BadInput
 from memeval.site.charts import charts
 from memeval.site.frame import building, csp, not_found
-from memeval.site.frame.page_frame import PageFrame
 from memeval.site.model import files, labels, text, urls
-from memeval.site.model.content import read_site
-from memeval.site.model.files import Page
 from memeval.site.pages.publisher import publishers
 from memeval.site.pages.rendering import environment
 from memeval.site.trends import version_charts
@@ -120,17 +114,7 @@ def test_the_policy_allows_two_scripts_by_fixed_hashes_and_nothing_from_outside(
     digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in inline]
     assert list(csp.SCRIPTS) == digests
     assert f"script-src 'self' 'sha256-{digests[0]}' 'sha256-{digests[1]}';" in csp.POLICY
-    assert "http" not in csp.POLICY and "unsafe-eval" not in csp.POLICY
-
-
-def test_a_script_that_came_into_a_page_is_not_allowed_by_its_policy(tmp_path: Path) -> None:
-    (tmp_path / "results").mkdir()
-    page = Page("", "x", Markup("<script>alert(1)</script>"), "Words")
-    whole = PageFrame(read_site(tmp_path / "results")).around(page)
-    allowed = re.findall(r"'sha256-([^']+)'", html.unescape(whole))
-    scripts = re.findall(r"<script>(.*?)</script>", whole, re.S)
-    hashes = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in scripts]
-    assert len(scripts) == 2 and [each in allowed for each in hashes] == [True, False]
+    assert not [each for each in ("http", "*", "unsafe-eval") if each in csp.POLICY]
 
 
 def chart_of(title: str, name: str) -> charts.Chart:

@@ -12,12 +12,13 @@ from memeval.leaderboard.board import RankStatus
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import SystemKind
 from memeval.records.settings import BoardSettings, Colours
-from memeval.site.model.content import SiteModel, read_site
+from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, Page
 from memeval.site.pages.pictures import Badge, badge_of
 from memeval.site.pages.systems import SystemPages
 from memeval.statistics.ranks import RankRange
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
+from tests.site.reading import site_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -26,7 +27,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def site(tmp_path: Path) -> SiteModel:
     folder = make_run(tmp_path, Made(slug="acme", name=HOSTILE), FakeBenchmark())
     Ledger(tmp_path).append(LedgerEvent.ACCEPTED, folder, by="me", reason="a test")
-    return read_site(tmp_path, version="2026.11", find=lambda _name: FakeBenchmark())
+    return site_of(tmp_path, version="2026.11")
 
 
 def made(site: SiteModel, **row: object) -> Badge:

@@ -18,6 +18,7 @@ from memeval.site.model.urls import benchmark_url
 from memeval.site.pages.benchmarks import BenchmarkPages
 from memeval.site.table.tables import view
 from tests.site.factory import FakeBenchmark, Made, make_run
+from tests.site.reading import pages_of
 
 OWN = '[weights."fake@1"]\nbelief-update = 0.25\nnoise-resistance = 0.75\n'
 FULL = """title = "Memory & more"
@@ -56,10 +57,6 @@ def known(name: str) -> str:
     return name
 
 
-def pages(made: Any) -> dict[str, str]:
-    return {page.url: str(page.body) for page in made if hasattr(page, "url")}
-
-
 def test_own_weights_add_a_score_and_change_no_rank_and_no_release(results: Path) -> None:
     plain, own = site(results), site(results, OWN)
     assert derived(plain.board) == derived(own.board)
@@ -74,10 +71,10 @@ def test_own_weights_add_a_score_and_change_no_rank_and_no_release(results: Path
         assert cell.reading.value == pytest.approx(expected) != line.row.run.scores.composite.value
         assert cell.reading.interval is not None and cell.reading.interval.low < expected < cell.reading.interval.high
     sentence = "Belief update 25 %, Noise resistance 75 %"
-    made = pages(BenchmarkPages().publish(own))
+    made = pages_of(own, BenchmarkPages)
     with_them = [url for url, page in made.items() if f"Own weights of this board: {sentence}." in page]
     assert len(with_them) == 2 and benchmark_url("fake@1") in with_them
-    assert "Own weights" not in pages(BenchmarkPages().publish(plain))[benchmark_url("fake@1")]
+    assert "Own weights" not in pages_of(plain, BenchmarkPages)[benchmark_url("fake@1")]
 
 
 def test_the_weights_of_the_benchmark_give_its_own_composite(results: Path) -> None:
@@ -105,7 +102,7 @@ def test_a_run_whose_grades_are_elsewhere_has_no_own_score_and_says_why(results:
 def test_a_headline_track_comes_first(results: Path) -> None:
     for reader in ("extractive@2", "native"):
         made = site(results, f'[headline."fake@1"]\nreader = "{reader}"\n')
-        page = pages(BenchmarkPages().publish(made))[benchmark_url("fake@1")]
+        page = pages_of(made, BenchmarkPages)[benchmark_url("fake@1")]
         order = re.findall(r'<(?:section|li) id="track-(\w+)"', page)
         readers = {table.track.id: table.track.reader for table in made.board.tables}
         assert len(order) == 2 and readers[order[0]] == reader

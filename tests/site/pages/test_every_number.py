@@ -27,7 +27,7 @@ from memeval.archive.runs import sealed_runs
 from memeval.claims.findings import read_findings
 from memeval.claims.store import stored_regraded
 from memeval.labels.store import stored_reports
-from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus, build_board
+from memeval.leaderboard.board import Board, BoardRow, BoardTable, RankStatus, build_board
 from memeval.records.run import SystemKind
 from tests.site import conftest
 from tests.site.factory import FakeBenchmark
@@ -131,14 +131,16 @@ class Stored:
     folder: Path
 
     @cached_property
+    def board(self) -> Board:
+        return build_board(list(sealed_runs(self.results)), Ledger(self.results))
+
+    @cached_property
     def rows(self) -> dict[str, BoardRow]:
-        board = build_board(list(sealed_runs(self.results)), Ledger(self.results))
-        return {row.run.run_id: row for row in board.runs}
+        return {row.run.run_id: row for row in self.board.runs}
 
     @cached_property
     def tables(self) -> dict[str, BoardTable]:
-        board = build_board(list(sealed_runs(self.results)), Ledger(self.results))
-        return {table.track.id: table for table in board.tables}
+        return {table.track.id: table for table in self.board.tables}
 
     @property
     def results(self) -> Path:
@@ -802,7 +804,7 @@ def words_of_the_code() -> set[str]:
         text = re.sub(r"\{#.*?#\}", "", path.read_text("utf-8"), flags=re.S)
         text = re.sub(r"\{%.*?%\}|\{\{.*?\}\}", "\0", text, flags=re.S)
         found |= {" ".join(html.unescape(piece).split()) for piece in re.split("<[^>]*>|\0", text)}
-    for path in (*(ROOT / "harness/memeval").rglob("*.py"),):
+    for path in (ROOT / "harness/memeval").rglob("*.py"):
         if "/site/" in str(path) or "/controls/" in str(path) or path.name == "worth.py":
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -5,20 +5,16 @@ from xml.etree.ElementTree import Element, fromstring
 
 from memeval.archive.ledger import Ledger
 from memeval.records.ledger import LedgerEvent
-from memeval.site.model.content import read_site
-from memeval.site.model.files import Asset
 from memeval.site.pages.api import FEED, MOST, FeedFile
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
+from tests.site.reading import assets_of, site_of
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 def content_of(results: Path) -> bytes:
-    site = read_site(results, find=lambda _name: FakeBenchmark())
-    (file,) = FeedFile().publish(site)
-    assert isinstance(file, Asset) and isinstance(file.content, bytes)
-    return file.content
+    return assets_of(site_of(results), FeedFile)[FEED]
 
 
 def entries(content: bytes) -> list[Element]:

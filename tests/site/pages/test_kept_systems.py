@@ -1,5 +1,6 @@
 """The page of a system is made again if anything that it shows has changed, and only then."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,6 @@ from tests.site.pages.test_systems import report
 from tests.site.reading import site_of
 from tests.support.audits import make_audit, make_probe
 
-EARLY = "2026-09-01T10:00:00+00:00"
 ROOT = Path(__file__).parents[3]
 
 
@@ -132,6 +132,20 @@ CHANGES = (
     *(another_run, another_system, better_baseline, accepted, superseded, described, claimed, without_rows, conforms),
     *(audited, on_a_larger_track, coloured),
 )
+
+
+@pytest.mark.parametrize("change", [*CHANGES, released_site, renamed_benchmark])
+def test_a_change_gives_the_page_of_a_new_cache(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], SiteModel | None]
+) -> None:
+    before = made(site_of(results), tmp_path / "cache", monkeypatch)
+    changed = None if change in CHANGES else change(site_of(results))
+    if changed is None:
+        change(results)
+        changed = site_of(results)
+    after = made(changed, tmp_path / "new", monkeypatch)
+    assert [name for name in after if "acme" in name and after[name] != before.get(name)]
+    assert made(changed, tmp_path / "cache", monkeypatch) == after
 
 
 def test_a_page_of_which_nothing_has_changed_is_not_made_again(

@@ -17,7 +17,7 @@ from memeval.exchange.parquet import has_pyarrow
 from memeval.records.base import digest_bytes
 from memeval.records.benchmark import CitedWork, WorkKind
 from memeval.records.track import Redistribution
-from memeval.site.model.content import SiteModel, read_site
+from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, Page
 from memeval.site.pages.citing import Citation, citation_file, reference_text, zenodo_metadata
 from memeval.site.pages.metadata import (
@@ -32,8 +32,9 @@ from memeval.site.pages.metadata import (
     hub_scores_path,
 )
 from memeval.site.pages.releases import ReleasesPage
+from tests.site import reading
 from tests.site.conftest import Built
-from tests.site.factory import HOSTILE, SECRET, FakeBenchmark, Made, make_run, release_of
+from tests.site.factory import HOSTILE, SECRET, FakeBenchmark, Made, release_of
 from tests.support.products import PYARROW, run_with
 from tests.tools.citation import ROOT, memeval_citation
 
@@ -56,11 +57,10 @@ def schema_problems(file: Path) -> str:
 
 
 def site_of(folder: Path, benchmark: FakeBenchmark, settings: str = "", version: str | None = None) -> SiteModel:
-    results = folder / "results"
-    make_run(results, Made("ours", "Ours"), benchmark)
     (folder / "memeval.toml").write_text(settings, encoding="utf-8")
     release = release_of("2026-09-03", "2026.9")
-    return read_site(results, version=version, releases=[release], find=lambda _name: benchmark)
+    made = Made("ours", "Ours")
+    return reading.site_of(folder / "results", made, benchmark=benchmark, version=version, releases=[release])
 
 
 def written(site: SiteModel, folder: Path) -> dict[str, Path]:
@@ -207,10 +207,8 @@ def test_without_a_release_no_version_and_no_licence_are_invented(tmp_path: Path
 
 
 def test_an_empty_board_has_a_citation_and_no_data(tmp_path: Path) -> None:
-    results = tmp_path / "results"
-    results.mkdir()
-    site = read_site(results, find=lambda _name: FakeBenchmark())
-    assert written(site, tmp_path).keys() == {CITATION, ZENODO}
+    (tmp_path / "results").mkdir()
+    assert written(reading.site_of(tmp_path / "results"), tmp_path).keys() == {CITATION, ZENODO}
 
 
 def test_text_from_outside_stays_text_in_every_file(tmp_path: Path) -> None:

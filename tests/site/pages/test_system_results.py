@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from memeval.archive.runs import RunFolder
 from memeval.records.failure import EvidenceFound, Failure
 from memeval.records.finding import ClaimVerdict, FindingsReport, JudgeTrials, PublishedClaim, RecountedClaim
 from memeval.records.grade import Grade
 from memeval.records.run import SystemKind
-from memeval.site.model.content import SiteModel, read_site
+from memeval.site.model.content import SiteModel
 from memeval.site.pages.product_results import claims_about
 from memeval.site.pages.systems import SystemPages
-from tests.site.factory import FakeBenchmark, Made, make_run
+from tests.site.factory import Made, every_second
 from tests.site.reading import pages_of, site_of, words_of
 from tests.support.runs import edit_head
 
@@ -35,17 +34,7 @@ def strong_in(category: str) -> Made:
     return Made("acme", "Acme", grades=graded, failures=found)
 
 
-def even(number: int, grade: Grade) -> Grade:
-    return grade.model_copy(update={"verdict": number % 2 == 0})
-
-
-ECHO = Made("echo-question", "Echo of the question", kind=SystemKind.CONTROL, grades=even)
-
-
-def read(results: Path, *board: Made) -> tuple[SiteModel, list[RunFolder]]:
-    benchmark = FakeBenchmark()
-    runs = [make_run(results, made, benchmark) for made in board]
-    return read_site(results, find=lambda _name: benchmark), runs
+ECHO = Made("echo-question", "Echo of the question", kind=SystemKind.CONTROL, grades=every_second)
 
 
 def page(site: SiteModel, slug: str = "acme") -> str:
@@ -53,16 +42,17 @@ def page(site: SiteModel, slug: str = "acme") -> str:
 
 
 def test_runs_without_a_known_cost_or_time_are_not_under_cost_and_speed(tmp_path: Path) -> None:
-    site, (run,) = read(tmp_path, strong_in("A"))
+    site = site_of(tmp_path, strong_in("A"))
     assert 'id="cost"' in page(site)
     uncounted = {"source": "none", "per_question": None, "total": None}
-    edit_head(run, usage={}, tokens=uncounted, timing=run.run.timing.data() | {"phases": {}})
+    (row,) = site.board.runs
+    edit_head(row.folder, usage={}, tokens=uncounted, timing=row.run.timing.data() | {"phases": {}})
     assert 'id="cost"' not in page(site_of(tmp_path))
 
 
 def test_categories_that_differ_significantly_are_named_with_difference_and_p(tmp_path: Path) -> None:
     other = replace(strong_in("noise-resistance"), slug=ECHO.slug, name=ECHO.name, kind=ECHO.kind)
-    site, _runs = read(tmp_path, strong_in("belief-update"), other)
+    site = site_of(tmp_path, strong_in("belief-update"), other)
     said = words_of(page(site))
     assert "Strengths and weaknesses" in said
     strong = r"Belief update \+100\.0 p [<=] 0\.0\d+; score 100\.0 \[\d\d\.\d, 100\.0\]"
@@ -76,21 +66,22 @@ def test_categories_that_differ_significantly_are_named_with_difference_and_p(tm
 
 
 def test_no_difference_is_said_plainly(tmp_path: Path) -> None:
-    site, _runs = read(tmp_path, Made("acme", "Acme", grades=even), ECHO)
+    site = site_of(tmp_path, Made("acme", "Acme", grades=every_second), ECHO)
     assert "overall: +0.0, p = 1.000 none none" in words_of(page(site))
 
 
 def test_a_run_without_a_rank_or_a_baseline_is_not_compared_and_says_why(tmp_path: Path) -> None:
-    site, runs = read(tmp_path / "alone", Made("acme", "Acme"))
+    site = site_of(tmp_path / "alone", Made("acme", "Acme"))
     assert "Not compared: no simple baseline ran here." in words_of(page(site))
-    edit_head(runs[0], system=runs[0].run.system.data() | {"mock": True})
+    (row,) = site.board.runs
+    edit_head(row.folder, system=row.run.system.data() | {"mock": True})
     again = site_of(tmp_path / "alone")
     assert "Not compared: the run has no rank (" in words_of(page(again))
 
 
 def test_evidence_counts_open_their_questions(tmp_path: Path) -> None:
-    site, runs = read(tmp_path, strong_in("belief-update"))
-    run = f"../../items/?run={runs[0].run.run_id}"
+    site = site_of(tmp_path, strong_in("belief-update"))
+    run = f"../../items/?run={site.board.runs[0].run.run_id}"
     found = dict(re.findall(r'href="([^"]+evidence=[^"]+)">([^<]+)</a>', html.unescape(page(site))))
     assert found == {
         f"{run}&evidence=all&verdict=right": "12",
@@ -102,7 +93,7 @@ def test_evidence_counts_open_their_questions(tmp_path: Path) -> None:
 
 
 def test_a_control_says_what_it_does_and_is_not_compared(tmp_path: Path) -> None:
-    site, _runs = read(tmp_path, strong_in("belief-update"), ECHO)
+    site = site_of(tmp_path, strong_in("belief-update"), ECHO)
     body = page(site, "echo-question")
     assert "Strengths and weaknesses" not in body
     assert "Any score above zero means that the grader accepts words of the question." in body
@@ -112,7 +103,7 @@ def test_a_control_says_what_it_does_and_is_not_compared(tmp_path: Path) -> None
 
 def test_the_list_has_products_before_controls_each_with_its_verdict_and_runs(tmp_path: Path) -> None:
     tiers = [Made("acme", "Acme", tier=name) for name in ("full", "small", "tiny", "large")]
-    site, _runs = read(tmp_path, *tiers, ECHO)
+    site = site_of(tmp_path, *tiers, ECHO)
     listed = pages_of(site, SystemPages)["systems/"]
     order = r"Runs Acme 1.0 .* was not tested here\. 4 Controls .* Runs Echo of the question Repeats the question"
     assert re.search(order, words_of(listed))
@@ -133,7 +124,7 @@ def claim(system: str) -> RecountedClaim:
 
 
 def test_published_scores_of_a_product_are_shown_and_those_of_others_are_not(tmp_path: Path) -> None:
-    site, _runs = read(tmp_path, Made("mem0", "Mem0 (open source)"))
+    site = site_of(tmp_path, Made("mem0", "Mem0 (open source)"))
     findings = (claim("mem0 2.0.18"), claim("Mem0, run by <b>X</b>"), claim("Mem01"), claim("BM25, run by X"))
     report = FindingsReport(findings=findings, trials=JudgeTrials(), corrections=())
     site = SiteModel(**{**vars(site), "findings": report})

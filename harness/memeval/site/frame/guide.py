@@ -7,7 +7,6 @@ import logging
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import version
 
 from memeval.records.errors import BadInput
@@ -45,7 +44,8 @@ def guide_files(own: bool) -> Iterator[Page | Asset]:
 
 
 def _converted() -> list[Page]:
-    with tempfile.TemporaryDirectory(prefix="memeval-guide-") as scratch, _environment(NO_MKDOCS_2_WARNING="1"):
+    os.environ.setdefault("NO_MKDOCS_2_WARNING", "1")  # else Material prints an announcement
+    with tempfile.TemporaryDirectory(prefix="memeval-guide-") as scratch:
         from mkdocs.commands.build import build
         from mkdocs.config import load_config
         from mkdocs.exceptions import MkDocsException
@@ -60,17 +60,3 @@ def _converted() -> list[Page]:
         except MkDocsException as error:
             raise BadInput(f"MkDocs cannot convert the guide: {error}") from error
         return plugin.pages
-
-
-@contextmanager
-def _environment(**values: str) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

@@ -7,7 +7,6 @@ excluded until someone adds it.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from memeval.archive.run_cache import kept_by_name
 from memeval.benchmarks.base import Dataset
 from memeval.keys import ItemKey
 from memeval.records.scenario import Forget, Ingest, Question, Retain, Scenario, Step, Turn
@@ -25,15 +24,11 @@ KIND = "data-shards"
 def kept_benchmark_shards(data: BenchmarkData, words: bool) -> tuple[Asset, ...]:
     """Return what :func:`benchmark_shards` yields, kept from build to build; nothing without the data."""
 
-    def made() -> bytes:
-        assets = () if data.dataset is None else tuple(benchmark_shards(data.dataset, words))
-        return RunShards(assets, ()).to_bytes()
+    def made(dataset: Dataset) -> bytes:
+        return RunShards(tuple(benchmark_shards(dataset, words)), ()).to_bytes()
 
-    if not data.is_here:
-        return ()
-    if not data.is_shipped:  # another package can change what it makes of the same digest
-        return RunShards.from_bytes(made()).assets
-    return RunShards.from_bytes(kept_by_name(f"{data.key} {words}", KIND, data.depends, made)).assets
+    kept = data.kept(f"{data.key} {words}", KIND, made)
+    return RunShards.from_bytes(kept).assets if kept else ()
 
 
 def benchmark_shards(dataset: Dataset, words: bool) -> Iterator[Asset]:

@@ -15,7 +15,7 @@ from memeval.records.base import canonical_json
 from memeval.records.call import Call, Caller, ModelRequest
 from memeval.records.grade import Grade
 from memeval.records.response import Response
-from memeval.site.model.files import Data, lean, text_reference
+from memeval.site.model.files import Data, lean, shown_text, text_reference
 
 PROMPT_CHARACTERS = 20_000
 """Maximum characters of a message without turns; its middle is left out. The run's files contain it."""
@@ -110,10 +110,7 @@ class CallTables:
         )
 
     def _shown(self, text: str | None) -> Data | str | None:
-        if text is None or not self._words:
-            return None if text is None else text_reference(text)
-        over = len(text) - REPLY_CHARACTERS
-        return text if over <= 0 else {"text": text[:REPLY_CHARACTERS], "left_out": over}
+        return None if text is None else shown_text(text, self._words, REPLY_CHARACTERS)
 
 
 def _verdict(call: Call) -> bool | None:

@@ -41,18 +41,13 @@ class RunFailures:
     def digest(self) -> Digest:
         return str(self._head["digest"])
 
-    @property
-    def says_something(self) -> bool:
-        """Whether its counts say something; see :class:`~memeval.records.failure.FailureSummary`."""
-        return bool(self._head["says_something"])
-
     @cached_property
     def _head(self) -> dict[str, Any]:
         return dict(json.loads(self.head))
 
-    @property
+    @cached_property
     def summary(self) -> FailureSummary:
-        found = _summary(self._head["summary"])
+        found = FailureSummary.model_validate_json(json.dumps(self._head["summary"]))
         # The file's keys are sorted by name; the page lists causes in the order in which they are tested.
         return found.model_copy(
             update={"causes": {cause: found.causes[cause] for cause in Cause if cause in found.causes}}
@@ -60,10 +55,6 @@ class RunFailures:
 
     def by_item(self) -> dict[str, dict[str, Any]]:
         return {row["item_id"]: row for row in json.loads(self.read())["items"]}
-
-
-def _summary(counts: dict[str, Any]) -> FailureSummary:
-    return FailureSummary.model_validate_json(json.dumps(counts))
 
 
 def run_failures(site: SiteModel, row: BoardRow) -> RunFailures | None:
@@ -86,9 +77,7 @@ def failures_head(folder: RunFolder, data: BenchmarkData) -> bytes | None:
         file = failures_file(folder, data)
         if file is None:
             return b""
-        counts = json.loads(file)["summary"]
-        says = _summary(counts).says_something
-        return encode({"digest": digest_bytes(file), "says_something": says, "summary": counts})
+        return encode({"digest": digest_bytes(file), "summary": json.loads(file)["summary"]})
 
     return kept(folder, "failure-counts", _depends(folder, data), made) or None if folder.has_rows else None
 

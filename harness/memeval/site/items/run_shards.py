@@ -11,7 +11,7 @@ import json
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from memeval.archive.run_cache import kept
 from memeval.archive.runs import RunFolder
@@ -20,7 +20,7 @@ from memeval.records.grade import Grade
 from memeval.records.response import Response
 from memeval.site.items.calls import CallTables, PromptTable
 from memeval.site.model.benchmark_data import BenchmarkData
-from memeval.site.model.files import SHARD_BYTES, Asset, Data, encode, joined, lean, packed, text_reference
+from memeval.site.model.files import SHARD_BYTES, Asset, Data, encode, joined, lean, packed, shown_text, text_reference
 
 TEXT_CHARACTERS = 20_000
 """Maximum characters of a text in a context or among the retrieved items; its end is left out. The run's files contain
@@ -193,7 +193,10 @@ class _Shard:
                 "items": None
                 if answer.items is None
                 else [
-                    [self._source((item.turn_id, item.source_ids, item.text)), _shown_number(item.score)]
+                    [
+                        self._place(self._sources, (item.turn_id, item.source_ids, item.text), item.text),
+                        _shown_number(item.score),
+                    ]
                     for item in answer.items
                 ],
                 "context": self._context(answer, contexts),
@@ -203,12 +206,12 @@ class _Shard:
             }
         )
 
-    def _source(self, source: tuple[str | None, tuple[str, ...], str | None]) -> int:
-        place = self._sources.get(source)
-        if place is None:
-            place = self._sources[source] = len(self._sources)
-            self._size += ROW_BYTES + min(len(source[2] or ""), TEXT_CHARACTERS)
-        return place
+    def _place(self, table: dict[Any, int], row: tuple[Any, ...], text: str | None) -> int:
+        """Return the place of a row in a table, and add it if it is new."""
+        if row not in table:
+            table[row] = len(table)
+            self._size += ROW_BYTES + min(len(text or ""), TEXT_CHARACTERS)
+        return table[row]
 
     def _context(self, answer: Response, contexts: Contexts) -> int | None:
         """Return the place of a response's context; ``None`` without one."""
@@ -218,23 +221,14 @@ class _Shard:
         key = (answer.scenario_id, context.digest)
         if key not in self._contexts:
             self._contexts[key] = len(self._places)
-            self._places.append([self._part((part.turn_id, part.text)) for part in context.parts])
+            self._places.append(
+                [self._place(self._parts, (part.turn_id, part.text), part.text) for part in context.parts]
+            )
             self._size += PLACE_BYTES * len(context.parts)
         return self._contexts[key]
-
-    def _part(self, part: tuple[str | None, str | None]) -> int:
-        place = self._parts.get(part)
-        if place is None:
-            place = self._parts[part] = len(self._parts)
-            self._size += ROW_BYTES + min(len(part[1] or ""), TEXT_CHARACTERS)
-        return place
 
     def _text(self, text: str | None) -> Data | str | None:
         return text if self._words or text is None else text_reference(text)
 
     def _shown(self, text: str) -> Data | str:
-        """Return a text of a table, cut if it is long."""
-        over = len(text) - TEXT_CHARACTERS
-        if not self._words or over <= 0:
-            return text if self._words else text_reference(text)
-        return {"text": text[:TEXT_CHARACTERS], "left_out": over}
+        return shown_text(text, self._words, TEXT_CHARACTERS)

@@ -20,8 +20,8 @@ class BenchmarkData:
     """Its name in addresses: benchmark, digest, and a short digest of :attr:`asked`."""
     digest: str
     missing: str | None
-    open: Callable[[], Dataset] | None = field(compare=False)
-    """Opens the data, which can take seconds; ``None`` if it is not on this machine."""
+    opened: "OpenData | None" = field(compare=False)
+    """``None`` if it is not on this machine."""
     benchmark: Benchmark | None = field(default=None, compare=False)
     is_shipped: bool = False
     """Whether memeval's own code makes or reads the data, so that the digest tells what follows from it."""
@@ -29,18 +29,25 @@ class BenchmarkData:
     """With what it is opened; see :func:`asked_of`."""
 
     @property
-    def depends(self) -> str:
-        """Names all that follows from the data, for what is kept of it."""
-        return f"{self.digest} {self.asked}"
+    def is_here(self) -> bool:
+        return self.opened is not None
 
     @property
-    def is_here(self) -> bool:
-        return self.open is not None
-
-    @cached_property
     def dataset(self) -> Dataset | None:
         """The data, opened when it is first needed; ``None`` if it is not on this machine."""
-        return None if self.open is None else self.open()
+        return None if self.opened is None else self.opened.dataset
+
+    def kept(self, name: str, kind: str, make: Callable[[Dataset], bytes], more: str = "") -> bytes:
+        """Return what ``make`` returns for the data, kept from build to build; empty if it is not on this machine.
+
+        ``more``: what it depends on besides. What another package makes of a digest can change, so it is not kept.
+        """
+        opened = self.opened
+        if opened is None:
+            return b""
+        if not self.is_shipped:
+            return make(opened.dataset)
+        return kept_by_name(name, kind, f"{self.digest} {self.asked} {more}", lambda: make(opened.dataset))
 
 
 def asked_of(track: Track) -> str:
@@ -66,7 +73,7 @@ def data_of(track: Track, benchmark: Benchmark | None, missing: str | None) -> B
         digest=track.data_digest,
         benchmark=benchmark,
         missing=missing,
-        open=None if opened is None else opened.dataset,
+        opened=opened,
         is_shipped=benchmark is not None and _is_shipped(benchmark),
         asked=asked,
     )
@@ -86,10 +93,6 @@ class OpenData:
         self._benchmark = benchmark
         self._asked = (None if parameters is None else dict(parameters), protocol, tier)
 
-    def dataset(self) -> Dataset:
-        """Return the data. Raises ``BadInput`` if it is not on this machine."""
-        return self._opened
-
     def digest(self) -> Digest:
         """Return the digest of the data. That of data that memeval generates is known from an earlier build.
 
@@ -97,11 +100,12 @@ class OpenData:
         """
         info = self._benchmark.info
         if not info.generated or not _is_shipped(self._benchmark):
-            return self._opened.digest
+            return self.dataset.digest
         name = json.dumps([info.id, *self._asked], sort_keys=True)
-        return kept_by_name(name, "data-digest", "", lambda: self._opened.digest.encode()).decode()
+        return kept_by_name(name, "data-digest", "", lambda: self.dataset.digest.encode()).decode()
 
     @cached_property
-    def _opened(self) -> Dataset:
+    def dataset(self) -> Dataset:
+        """The data; opening it can take seconds. Raises ``BadInput`` if it is not on this machine."""
         parameters, protocol, tier = self._asked
         return self._benchmark.opened(None, parameters, protocol, tier)

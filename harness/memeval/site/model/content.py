@@ -15,6 +15,7 @@ from memeval.archive.matrices import MatrixFolder, stored_matrices
 from memeval.archive.run_cache import KeptRun
 from memeval.archive.runs import RunFolder, history_runs, sealed_runs
 from memeval.benchmarks import all_benchmarks
+from memeval.benchmarks import find as find_known
 from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.registry import known_ids, origin
 from memeval.claims.embargo import Embargo
@@ -314,6 +315,11 @@ class SiteModel:
             return None
         return f"{url.rstrip('/')}/" + (f"{self.version}/" if self.version else "")
 
+    @property
+    def release(self) -> Release | None:
+        """The release that the site shows; ``None`` if it shows the board of today."""
+        return next((each for each in self.releases if each.version == self.version), None)
+
     @cached_property
     def products(self) -> Products:
         return products_of((row.run.system for row in self.board.runs), self.submissions)
@@ -367,7 +373,7 @@ def read_site(
     :func:`memeval.site.frame.building.build`. Raises ``BadInput`` if a run, the ledger, a release, an audit, a finding
     or ``memeval.toml`` cannot be read.
     """
-    settings_file = board_settings(results, find or _shipped)
+    settings_file = board_settings(results, find or find_known)
     keeps = traces is not None and traces.keeps
     if runs is None:
         runs = runs_of(results, keeps, find=find)
@@ -396,7 +402,7 @@ def read_site(
         names |= set(places if settings_file.settings.benchmarks is None else settings_file.settings.benchmarks)
     return SiteModel(
         board=board,
-        benchmarks={name: _benchmark(name, board, find or _shipped) for name in sorted(names, key=place)},
+        benchmarks={name: _benchmark(name, board, find or find_known) for name in sorted(names, key=place)},
         releases=tuple(reversed(releases)),
         version=version,
         audits=tuple(stored_audits(results)),
@@ -438,7 +444,7 @@ def runs_of(
     """
     found = list(sealed_runs(results) if sealed is None else sealed)
     found = [KeptRun.of(folder) for folder in found] if keeps else found
-    return shown_runs(found, board_settings(results, find or _shipped).settings)
+    return shown_runs(found, board_settings(results, find or find_known).settings)
 
 
 def _submissions(folder: Path) -> dict[str, Submission]:
@@ -470,12 +476,6 @@ def asks_judge(track: Track) -> bool:
 def has_llm_judge(track: Track) -> bool:
     """Return whether a language model grades the answers of a track."""
     return asks_judge(track) and track.judge.partition("@")[0] != "rules"
-
-
-def _shipped(name: str) -> Benchmark:
-    from memeval.benchmarks import find
-
-    return find(name)
 
 
 def _benchmark(name: str, board: Board, find: FindBenchmark) -> BenchmarkView:

@@ -33,6 +33,14 @@ def text_reference(text: str) -> Data:
     return {"digest": digest_bytes(data), "bytes": len(data)}
 
 
+def shown_text(text: str, words: bool, most: int) -> Data | str:
+    """Return a text for a page, cut after ``most`` characters; of a private one, only its publishable data."""
+    if not words:
+        return text_reference(text)
+    over = len(text) - most
+    return text if over <= 0 else {"text": text[:most], "left_out": over}
+
+
 _TURNS = re.compile("|".join(rf"\\u{code:04x}" for code in BIDI))
 
 

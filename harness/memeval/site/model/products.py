@@ -9,16 +9,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 
 from memeval.records.run import SystemIdentity, SystemKind
 from memeval.records.submission import Submission
 from memeval.site.model.labels import name_key
 from memeval.site.model.urls import segment, system_url
-from memeval.toml import parse_toml
 
-FILE = Path(__file__).with_name("products.toml")
+LIBRARIES = frozenset(
+    (
+        *("apsw", "bm25s", "chromadb", "haystack-ai", "lancedb", "llama-index-core"),
+        *("pgserver", "qdrant-client", "redis", "txtai"),
+    )
+)
+"""Packages that are parts to build a memory with, and no memory by themselves: the board calls them libraries."""
 
 REFERENCE = "reference system"
 """How the caveat begins with which a configuration says that it is nobody's product."""
@@ -108,11 +112,6 @@ def kind_of(said: SystemIdentity | Submission) -> ProductKind:
     if said.kind is SystemKind.CONTROL:
         return ProductKind.CONTROL
     if said.product is not None:
-        return ProductKind.LIBRARY if said.product.package in _libraries() else ProductKind.PRODUCT
+        return ProductKind.LIBRARY if said.product.package in LIBRARIES else ProductKind.PRODUCT
     caveats = said.configuration.caveats if said.configuration else ()
     return ProductKind.REFERENCE if any(each.startswith(REFERENCE) for each in caveats) else ProductKind.PRODUCT
-
-
-@cache
-def _libraries() -> frozenset[str]:
-    return frozenset(parse_toml(FILE.read_bytes(), FILE).data["libraries"])

@@ -3,10 +3,11 @@
 It is computed from the rows of regraded files and from labels, which takes 3 s and changes seldom.
 """
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from memeval.archive.run_cache import kept_by_name
 from memeval.claims.embargo import Embargo, embargo
@@ -19,7 +20,6 @@ from memeval.records.finding import FindingsReport
 from memeval.records.label import GraderErrors, LabelReport, RulesComparison
 from memeval.records.regraded import RegradedFile
 from memeval.site.model.file_digests import digest_file
-from memeval.site.model.files import encode
 from memeval.statistics.ranks import RankRange
 
 KIND = "reports"
@@ -36,6 +36,10 @@ class Reports:
     """The findings that wait for a notice: a local site marks them, a published one leaves them out."""
 
 
+KEPT = TypeAdapter(Reports)
+"""Reads and writes reports as JSON."""
+
+
 def read_reports(results: Path, regraded: Sequence[RegradedFile], keeps: bool, published: str | None = None) -> Reports:
     """Return the reports of a board.
 
@@ -49,16 +53,16 @@ def read_reports(results: Path, regraded: Sequence[RegradedFile], keeps: bool, p
         waits = embargo(findings.findings if findings else (), regraded, published)
         labels = tuple(stored_reports(results))
         if published is None:
-            return _to_bytes(Reports(findings, stored_ranks(results, regraded), labels, waits))
+            return KEPT.dump_json(Reports(findings, stored_ranks(results, regraded), labels, waits))
         shown = [file for file in regraded if file_name(file) not in waits.files]
         labels = tuple(_without(report, waits.files) for report in labels)
-        return _to_bytes(Reports(read_findings(results, waits), stored_ranks(results, shown), labels, waits))
+        return KEPT.dump_json(Reports(read_findings(results, waits), stored_ranks(results, shown), labels, waits))
 
     if not keeps:
-        return _from_bytes(made())
+        return KEPT.validate_json(made())
     folders = results / IMPORTED, results / LABELS, findings_folder(results)
     inputs = digest_of([published, *map(_files, folders)])
-    return _from_bytes(kept_by_name(inputs, KIND, inputs, made))
+    return KEPT.validate_json(kept_by_name(inputs, KIND, inputs, made))
 
 
 def _without(report: LabelReport, files: Collection[str]) -> LabelReport:
@@ -86,27 +90,4 @@ def _without(report: LabelReport, files: Collection[str]) -> LabelReport:
 def _files(folder: Path) -> list[tuple[str, Digest]]:
     return sorted(
         (path.relative_to(folder).as_posix(), digest_file(path)) for path in folder.rglob("*") if path.is_file()
-    )
-
-
-def _to_bytes(reports: Reports) -> bytes:
-    # Not canonical JSON: pages show the entries of a record in their order.
-    return encode(
-        {
-            "findings": None if reports.findings is None else reports.findings.model_dump_json(),
-            "ranks": [[name, rank.best, rank.worst] for name, rank in reports.ranks.items()],
-            "labels": [report.model_dump_json() for report in reports.labels],
-            "waits": [reports.waits.claims, reports.waits.files],
-        }
-    )
-
-
-def _from_bytes(content: bytes) -> Reports:
-    data = json.loads(content)
-    where = "kept reports"
-    return Reports(
-        findings=None if data["findings"] is None else FindingsReport.parse(data["findings"], where),
-        ranks={name: RankRange(best, worst) for name, best, worst in data["ranks"]},
-        labels=tuple(LabelReport.parse(report, where) for report in data["labels"]),
-        waits=Embargo(*data["waits"]),
     )

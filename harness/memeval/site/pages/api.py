@@ -34,7 +34,6 @@ from memeval.site.pages.pictures import score_words
 from memeval.site.pages.product_results import headline_tables
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.trends import DOWNLOAD as TRENDS
-from memeval.site.table.overview import overviews
 from memeval.site.table.spending import total_cost
 from memeval.site.trends.product_trends import ProductTrend, TrackTrend, shown_steps, trends_of
 
@@ -46,7 +45,7 @@ class ApiFiles(Publisher):
     order = 76
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
-        headline = {table.track.id for table in headline_tables(overviews(site))}
+        headline = {table.track.id for table in headline_tables(site)}
         boards = ApiBoards(boards=tuple(_board(site, table, headline) for table in site.board.tables))
         systems = ApiSystems(systems=tuple(_system(site, slug) for slug in site.board.systems()))
         runs = ApiRuns(runs=tuple(_run(row) for row in site.board.runs))

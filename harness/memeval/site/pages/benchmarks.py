@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from memeval.archive.audits import AuditFolder
-from memeval.archive.run_cache import kept_by_name
 from memeval.benchmarks.base import Dataset
 from memeval.grading.evidence import TurnIndex
 from memeval.keys import ItemKey
@@ -25,7 +24,6 @@ from memeval.site.pages.product_results import headline_tables
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render, templates_digest
 from memeval.site.table.judges import accepts, anchor, audits_of, by_kind, prompts_id
-from memeval.site.table.overview import overviews
 from memeval.site.table.tables import TableView, board_views, download_files
 from memeval.site.table.tiers import tier_powers
 from memeval.systems.controls import controls_of
@@ -43,7 +41,7 @@ class BenchmarkPages(Publisher):
             description="All benchmarks on the leaderboard.",
             body=render("pages/benchmarks.html", "benchmarks/", site=site, benchmarks=listed),
         )
-        front = {table.track.id for table in headline_tables(overviews(site))}
+        front = {table.track.id for table in headline_tables(site)}
         boards = [(each, board_views(site, each, front)) for each in site.benchmarks.values()]
         yield Page(
             url="tracks/",
@@ -181,17 +179,13 @@ class SamplesPages(Publisher):
 
 def _kept_page(benchmark: BenchmarkView, data: BenchmarkData, url: str) -> tuple[str, list[str]]:
 
-    def made() -> bytes:
-        shown = {} if data.dataset is None else samples(data.dataset)
+    def made(dataset: Dataset) -> bytes:
+        shown = samples(dataset)
         body = render("pages/samples.html", url, benchmark=benchmark, samples=shown, each=EACH)
         return json.dumps([body, list(shown)]).encode()
 
-    if benchmark.info is None or not data.is_shipped:
-        content = made()
-    else:
-        depends = digest_of([data.depends, benchmark.info.to_json(), templates_digest()])
-        content = kept_by_name(url, "samples", depends, made)
-    body, categories = json.loads(content)
+    depends = digest_of([benchmark.info and benchmark.info.to_json(), templates_digest()])
+    body, categories = json.loads(data.kept(url, "samples", made, depends))
     return body, categories
 
 

@@ -12,6 +12,7 @@ import yaml
 from memeval.leaderboard.board import BoardRow
 from memeval.records.benchmark import BenchmarkInfo, CitedWork
 from memeval.site.model.content import SiteModel
+from memeval.site.model.files import lean
 from memeval.site.model.text import percent
 from memeval.site.model.urls import run_url
 
@@ -55,8 +56,11 @@ def citation_file(citation: Citation) -> bytes:
         "license": citation.licence,
         "repository-code": citation.repository,
     }
-    known = {key: value for key, value in data.items() if value is not None}
-    return yaml.safe_dump(known, sort_keys=False, allow_unicode=True, width=110).encode()
+    return yaml_text(lean(data))
+
+
+def yaml_text(data: object) -> bytes:
+    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110).encode()
 
 
 def zenodo_metadata(citation: Citation) -> bytes:
@@ -110,8 +114,7 @@ def row_bibtex(site: SiteModel, benchmark: str, row: BoardRow) -> str:
     score = run.scores.composite
     ends = f" [{percent(score.interval.low)}, {percent(score.interval.high)}]" if score.interval else ""
     value = "no score" if score.value is None else f"{percent(score.value)} %{ends}"
-    release = next((each for each in site.releases if each.version == site.version), None)
-    day = release.date if release else run.timing.started[:10]
+    day = site.release.date if site.release else run.timing.started[:10]
     return bibtex(
         f"memeval-{site.version or day}-{run.system.slug}-{run.track_id}",
         {
@@ -126,17 +129,18 @@ def row_bibtex(site: SiteModel, benchmark: str, row: BoardRow) -> str:
 
 
 def _reference(work: CitedWork) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "type": work.kind.value,
-        "title": work.title,
-        "authors": [_author(name) for name in work.authors],
-        "year": work.year,
-        "conference": None if work.venue is None else {"name": work.venue},
-        "doi": work.doi,
-        "url": work.url,
-        "commit": work.commit,
-    }
-    return {key: value for key, value in data.items() if value is not None}
+    return lean(
+        {
+            "type": work.kind.value,
+            "title": work.title,
+            "authors": [_author(name) for name in work.authors],
+            "year": work.year,
+            "conference": None if work.venue is None else {"name": work.venue},
+            "doi": work.doi,
+            "url": work.url,
+            "commit": work.commit,
+        }
+    )
 
 
 def _author(name: str) -> dict[str, str]:

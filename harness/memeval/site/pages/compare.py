@@ -16,13 +16,12 @@ from memeval.site.model.files import Asset, Data, GeneratedFile, Page, encode, p
 from memeval.site.model.labels import label, licence_text
 from memeval.site.model.text import ABSENT, percent
 from memeval.site.model.urls import run_url, segment
-from memeval.site.pages.product_results import headline_tables
+from memeval.site.pages.product_results import views_from_headlines
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.table.columns import Column, ColumnGroup
-from memeval.site.table.overview import overviews
 from memeval.site.table.standings import rank_text
-from memeval.site.table.tables import TableView, view
+from memeval.site.table.tables import TableView
 
 FACTS = (ColumnGroup.SPENT, ColumnGroup.TIME)
 """Groups of the columns that stand below the differences."""
@@ -185,10 +184,7 @@ class ComparePage(Publisher):
     order = 53
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
-        front = [table.track.id for table in headline_tables(overviews(site))]
-        shown = [view(site, table) for table in site.board.tables]
-        shown.sort(key=lambda each: front.index(each.id) if each.id in front else len(front))
-        tables = [found for each in shown if (found := comparison(each)) is not None]
+        tables = [found for each in views_from_headlines(site) if (found := comparison(each)) is not None]
         for table in tables:
             yield from (file for _run, file in table.runs)
             yield table.file

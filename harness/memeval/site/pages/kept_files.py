@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 from markupsafe import Markup
@@ -40,8 +40,7 @@ def _data(file: Page | Asset) -> dict[str, Any]:
         if not isinstance(file.content, bytes):
             raise TypeError(f"{file.path}: the content of a kept file is bytes.")
         return {"path": file.path, "content": file.content.decode("utf-8", "surrogateescape")}
-    data = {field.name: getattr(file, field.name) for field in fields(file)}
-    return data | {"headings": _entries(file.headings)}
+    return asdict(file)
 
 
 def _file(data: dict[str, Any]) -> Page | Asset:
@@ -52,9 +51,5 @@ def _file(data: dict[str, Any]) -> Page | Asset:
     return Page(body=body, headings=headings, **data)
 
 
-def _entries(headings: Iterable[Heading]) -> list[Any]:
-    return [[heading.id, heading.title, _entries(heading.parts)] for heading in headings]
-
-
-def _headings(entries: Iterable[Any]) -> tuple[Heading, ...]:
-    return tuple(Heading(name, title, _headings(parts)) for name, title, parts in entries)
+def _headings(entries: Iterable[dict[str, Any]]) -> tuple[Heading, ...]:
+    return tuple(Heading(each["id"], each["title"], _headings(each["parts"])) for each in entries)

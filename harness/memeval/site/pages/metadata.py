@@ -4,10 +4,8 @@ import gzip
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
-import yaml
-
-from memeval.archive.run_cache import kept_by_name
 from memeval.benchmarks.base import Dataset
 from memeval.exchange.parquet import has_pyarrow
 from memeval.leaderboard.board import BoardRow
@@ -19,7 +17,7 @@ from memeval.site.model.benchmark_data import BenchmarkData, OpenData
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import LEVEL, Asset, GeneratedFile, shared
 from memeval.site.model.urls import benchmark_url, relative, run_url, segment
-from memeval.site.pages.citing import Citation, citation_file, reference_text, works_of, zenodo_metadata
+from memeval.site.pages.citing import Citation, citation_file, reference_text, works_of, yaml_text, zenodo_metadata
 from memeval.site.pages.croissant import CSV, JSON_LINES, DataField, DataFile, DataSet, croissant
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.score_table import COLUMNS, score_csv, score_parquet, score_rows
@@ -72,7 +70,7 @@ def board_citation(site: SiteModel) -> Citation:
         kind="dataset",
         works=works_of(infos),
         version=site.version,
-        date=next((release.date for release in site.releases if release.version == site.version), None),
+        date=site.release.date if site.release else None,
         licence=settings.licence,
         repository=settings.repository,
     )
@@ -129,8 +127,7 @@ def published_data(view: BenchmarkView) -> BenchmarkData | None:
 
 def _date(site: SiteModel) -> str | None:
     """Return the date of the release, else that of the newest data; ``None`` without any."""
-    dates = [release.date for release in site.releases if release.version == site.version]
-    return next(iter(dates), None if site.latest is None else site.latest[:10])
+    return site.release.date if site.release else site.latest and text.day(site.latest)
 
 
 def _semantic(version: str) -> str:
@@ -200,7 +197,7 @@ def _generated_data(site: SiteModel, date: str) -> Iterator[Asset]:
             ),
             ("keys.jsonl.gz", _keys, _KEYS, "The expected answer of each item. A system never receives it."),
         ):
-            content = _kept_rows(data, name, rows)
+            content = data.kept(f"{data.key} {name}", "data", partial(_packed, rows))
             asset = shared(content, ".jsonl.gz")
             yield asset
             link = ("" if site.version is None else "../") + relative(FOLDER, asset.path)
@@ -209,14 +206,8 @@ def _generated_data(site: SiteModel, date: str) -> Iterator[Asset]:
         yield Asset(hub_path(view.id), hub_benchmark(view.info))
 
 
-def _kept_rows(data: BenchmarkData, name: str, rows: Callable[[Dataset], Iterator[str]]) -> bytes:
-
-    def made() -> bytes:
-        if data.dataset is None:
-            return b""
-        return gzip.compress("".join(f"{row}\n" for row in rows(data.dataset)).encode(), LEVEL, mtime=0)
-
-    return kept_by_name(f"{data.key} {name}", "data", data.depends, made) if data.is_shipped else made()
+def _packed(rows: Callable[[Dataset], Iterator[str]], dataset: Dataset) -> bytes:
+    return gzip.compress("".join(f"{row}\n" for row in rows(dataset)).encode(), LEVEL, mtime=0)
 
 
 def _scenarios(dataset: Dataset) -> Iterator[str]:
@@ -267,7 +258,7 @@ def hub_benchmark(info: BenchmarkInfo) -> bytes:
 
     Fields of this file and the next are those of *Evaluation Results* (huggingface/hub-docs, docs/hub/eval-results.md).
     """
-    return _yaml(
+    return yaml_text(
         {
             "name": info.title,
             "description": info.summary,
@@ -283,7 +274,7 @@ def hub_results(rows: Sequence[BoardRow], hub: str, address: str | None) -> byte
     ``hub``: who has the data on the Hub. ``address``: address of the site's root, with a slash at its end; without it,
     no entry has a source. Values are composite scores in percent.
     """
-    return _yaml([_hub_entry(row, hub, address) for row in rows])
+    return yaml_text([_hub_entry(row, hub, address) for row in rows])
 
 
 def _hub_entry(row: BoardRow, hub: str, address: str | None) -> dict[str, object]:
@@ -299,7 +290,3 @@ def _hub_entry(row: BoardRow, hub: str, address: str | None) -> dict[str, object
         "evaluation_framework": FRAMEWORK,
         "notes": text.visible(f"{run.system.name}; reader {run.track.reader}; judge {run.track.judge}"),
     }
-
-
-def _yaml(described: object) -> bytes:
-    return yaml.safe_dump(described, sort_keys=False, allow_unicode=True, width=110).encode()

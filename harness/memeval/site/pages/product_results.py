@@ -17,8 +17,9 @@ from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.labels import label
 from memeval.site.model.text import ABSENT
 from memeval.site.table.columns import TableCell
-from memeval.site.table.overview import Overview
+from memeval.site.table.overview import overviews
 from memeval.site.table.spending import SPENDING
+from memeval.site.table.tables import TableView, view
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,17 @@ METHODS = frozenset({"bm25", "full", "last", "persona", "rag", "reflection", "ve
 """First words of names in claims that name a method, not a product."""
 
 
-def headline_tables(overviews: Iterable[Overview]) -> list[BoardTable]:
-    found = {table.track.id: table for overview in overviews for table in overview.headlines}
+def headline_tables(site: SiteModel) -> list[BoardTable]:
+    """Return the tables that the overviews of the front page are made of, in their order."""
+    found = {table.track.id: table for overview in overviews(site) for table in overview.headlines}
     return list(found.values())
+
+
+def views_from_headlines(site: SiteModel) -> list[TableView]:
+    """Return all tables of the board: those of the front page first."""
+    first = [table.track.id for table in headline_tables(site)]
+    views = [view(site, table) for table in site.board.tables]
+    return sorted(views, key=lambda each: first.index(each.id) if each.id in first else len(first))
 
 
 def system_results(site: SiteModel, tables: Iterable[BoardTable], slug: str, kind: SystemKind) -> list[SystemResult]:

@@ -86,7 +86,7 @@ class RunPages(Publisher):
         run, url = row.run, run_url(row.run.run_id)
         words = site.text_allowed(row)
         failures = run_failures(site, row)
-        if failures is not None and not failures.says_something:
+        if failures is not None and not failures.summary.says_something:
             failures = None
         # If a benchmark's text may not be published, its rows contain references instead.
         offered = words or run.redistribution is Redistribution.IDS

@@ -31,7 +31,6 @@ from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.table.flags import observer
 from memeval.site.table.judges import JudgeNote, judge_note
-from memeval.site.table.overview import overviews
 from memeval.site.table.tables import needs
 from memeval.site.table.write_costs import WriteCost, write_cost
 from memeval.site.trends.product_trends import ProductTrend, trends_of
@@ -47,7 +46,7 @@ class SystemPages(Publisher):
     order = 20
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
-        tables = headline_tables(overviews(site))
+        tables = headline_tables(site)
         trends = trends_of(site)
         pages = [ProductPage.of(site, group, tables, trends.of(group)) for group in site.products.groups]
         yield Page(
@@ -191,7 +190,7 @@ class ProductPage:
             "submissions": repr([[view.submission, view.conformance] for view in self.views]),
             "benchmarks": sorted({site.benchmark_of(row.run.track).described for row in rows}),
             "versions": self.trend.inputs if self.trend else [],
-            "release": [(each.version, each.date) for each in site.releases if each.version == site.version],
+            "release": site.release and site.release.date,
             "site": [site.version, site.address, site.settings.data()],
         }
 

@@ -5,11 +5,10 @@ from collections.abc import Iterable
 from memeval.site.charts.trade_offs import MARGIN, board_trade_off, trade_offs
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import GeneratedFile, Page
-from memeval.site.pages.product_results import headline_tables
+from memeval.site.pages.product_results import views_from_headlines
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.table.overview import overviews
-from memeval.site.table.tables import view
 
 
 class TradeOffPages(Publisher):
@@ -18,10 +17,8 @@ class TradeOffPages(Publisher):
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
         every = overviews(site)
-        first = [table.track.id for table in headline_tables(every)]
         front = {column.table.track.id for each in every for column in each.columns if each.table}
-        views = [view(site, table) for table in site.board.tables]
-        views.sort(key=lambda each: first.index(each.id) if each.id in first else len(first))
+        views = views_from_headlines(site)
         drawn = (board_trade_off(each) for each in views)
         yield from (each.chart.asset() for each in drawn if each and each.chart)
         tables = [(each, found) for each in views if (found := list(trade_offs(each)))]
