@@ -54,23 +54,17 @@ def test_a_recorded_call_needs_no_endpoint_and_no_client(tmp_path: Path) -> None
     with ModelServer() as server, new_gateway(tmp_path / "calls.jsonl") as gateway:
         ask_all(gateway, server, range(3))
     again = (
-        "import sys; from pathlib import Path; from tests.gateway.asking import *;"
+        # The helpers import the server's module, and with it aiohttp; the gateway itself must not.
+        "import sys, types; from pathlib import Path; fake = types.ModuleType('tests.support.model_server');"
+        "fake.ModelServer = object; sys.modules[fake.__name__] = fake; from tests.gateway.asking import *;"
         f"gateway = new_gateway(Path({str(tmp_path / 'calls.jsonl')!r})); gateway.__enter__();"
         f"server = type('Gone', (), {{'url': {server.url!r}}});"
         "print(len(ask_all(gateway, server, range(3))), gateway.cached);"
         "gateway.__exit__(None, None, None);"
         "print([name for name in ('openai', 'aiohttp', 'genai_prices') if name in sys.modules])"
     )
-    # The helpers import the server's module, and with it aiohttp; the gateway itself must not.
-    again = again.replace("from tests.gateway.asking import *", _WITHOUT_SERVER)
     done = subprocess.run([sys.executable, "-c", again], capture_output=True, text=True, timeout=30, check=False)
     assert done.stdout.split("\n")[:2] == ["3 3", "[]"], done.stderr
-
-
-_WITHOUT_SERVER = (
-    "import types; fake = types.ModuleType('tests.support.model_server'); fake.ModelServer = object;"
-    "sys.modules[fake.__name__] = fake; from tests.gateway.asking import *"
-)
 
 
 def test_the_same_request_in_flight_is_sent_once() -> None:

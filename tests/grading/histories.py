@@ -13,7 +13,7 @@ Said = Sequence[tuple[str, str]]
 """Role and content of the turns of a session."""
 
 
-def history(*sessions: Said, sources: Sequence[str] | None = None, question: str = "Where did Ada row?") -> Scenario:
+def history(*sessions: Said, sources: Sequence[str] | None = None) -> Scenario:
     """Return a scenario with one question; sessions are called ``S1``, ``S2``, … unless named."""
     steps = [
         Ingest(
@@ -29,7 +29,7 @@ def history(*sessions: Said, sources: Sequence[str] | None = None, question: str
         )
         for n, said in enumerate(sessions, 1)
     ]
-    return Scenario(scenario_id="x", steps=(*steps, Ask(question_id="x:0", question=question)))
+    return Scenario(scenario_id="x", steps=(*steps, Ask(question_id="x:0", question="Where did Ada row?")))
 
 
 def locomo_item(
@@ -44,11 +44,9 @@ def locomo_item(
     return _item(key, category.value, sessions)
 
 
-def lme_item(
-    sessions: Sequence[str] = (), turns: Sequence[str] = (), abstention: bool = False, answer: str = "Lima"
-) -> ItemKey:
+def lme_item(sessions: Sequence[str] = (), turns: Sequence[str] = (), abstention: bool = False) -> ItemKey:
     kind = LongMemEvalType.MULTI_SESSION
-    key = LongMemEvalKey(question_type=kind, abstention=abstention, answer=answer, evidence_turns=tuple(turns))
+    key = LongMemEvalKey(question_type=kind, abstention=abstention, answer="Lima", evidence_turns=tuple(turns))
     return _item(key, kind.value, sessions)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memeval.grading.base import ContextGrader, DeliveredContexts
@@ -106,12 +106,6 @@ def test_the_same_ingested_text_counts_once_however_often_it_is_sent() -> None:
     assert series(twice) == series(honest())
 
 
-def test_the_baseline_never_counts_more_than_the_history_so_far() -> None:
-    everything = "\n".join([*OLD, NEWS, *(f"[2025-01-01] Ada: {text}" for text in OLD)] * 3)
-    counts = series([everything] * 5 + [""] * 15)
-    assert sum(counts[:5]) <= sum(count_tokens(f"[2025-01-01] Ada: {text}") for text in OLD)
-
-
 def test_a_context_without_the_facts_asked_for_counts_as_the_history() -> None:
     silent = honest(news="")
     whole = sum(count_tokens(f"[2025-01-01] Ada: {text}") for text in (*OLD, NEWS))
@@ -162,7 +156,8 @@ def test_a_turn_of_several_lines_counts_line_by_line() -> None:
     assert found == (count_tokens("Another line."), count_tokens("[2025-01-01] Ada: One line."))
 
 
-LINES = st.sampled_from([*OLD, NEWS, *(f"[2025-01-01] Ada: {text}" for text in OLD), "nobody said this", "x", ""])
+DATED = tuple(f"[2025-01-01] Ada: {text}" for text in OLD)
+LINES = st.sampled_from([*OLD, NEWS, *DATED, "nobody said this", "x", ""])
 CONTEXTS = st.lists(st.lists(LINES, max_size=4).map("\n".join), min_size=QUESTIONS, max_size=QUESTIONS)
 FOREIGN = st.text("abc def.", max_size=60)
 
@@ -177,10 +172,10 @@ def test_text_that_nobody_said_never_raises_the_score(texts: list[str], place: i
         assert after.value <= before.value
 
 
+@example(["\n".join([*OLD, NEWS, *DATED] * 3)] * 5 + [""] * 15)
 @given(CONTEXTS)
 def test_the_first_contexts_together_count_at_most_the_history(texts: list[str]) -> None:
-    limit = sum(count_tokens(f"[2025-01-01] Ada: {text}") for text in OLD)
-    assert sum(series(texts)[:5]) <= limit
+    assert sum(series(texts)[:5]) <= sum(map(count_tokens, DATED))
 
 
 @given(CONTEXTS, st.integers(5, QUESTIONS - 1))

@@ -231,7 +231,6 @@ def test_a_question_without_a_truth_neither_earns_nor_is_an_error() -> None:
     bare = item(RecallKey(graded=False))
     row = Unlabelled().grade(bare, scenario(), [reply(bare, "", [], Outcome.OK)], NoJudge())
     assert (row.state, row.credit, row.metrics, row.flags) == (GradeState.GRADED, 0.0, {}, ())
-    assert Unlabelled().cases(bare, scenario(), []) == ()
     row = Unlabelled().grade(bare, scenario(), [reply(bare, outcome=Outcome.TIMEOUT)], NoJudge())
     assert (row.state, row.credit) == (GradeState.TIMEOUT, None)
 
@@ -265,7 +264,3 @@ def test_whatever_comes_up_every_measure_is_a_share(hits: list[str], relevant: l
     assert all(value is None or 0 <= value <= 1 for value in shares.values())
     assert grade.credit is not None and 0 <= grade.credit <= 1
     assert (grade.credit == 0) or not grade.flags
-
-
-def test_no_judge_has_anything_to_do() -> None:
-    assert Recalled().cases(item(RecallKey(absent=True)), scenario(), []) == ()

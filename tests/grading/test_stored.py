@@ -131,8 +131,7 @@ def test_a_store_that_was_not_shown_is_an_error_and_not_an_empty_one(outcome: Ou
     assert graded.state.is_error and graded.credit is None and not graded.metrics
 
 
-def test_no_judge_is_asked_and_no_other_key_is_graded() -> None:
-    assert SelectedFacts().cases(item(KEY), scenario(), [response()]) == ()
+def test_an_item_without_its_response_is_refused() -> None:
     with pytest.raises(ValueError, match="one response"):
         SelectedFacts().grade(item(KEY), scenario(), [], NoJudge())
 

@@ -1,6 +1,5 @@
 """A case of every kind that is judged, and recorded calls to a judge."""
 
-import json
 from collections.abc import Iterable
 
 from memeval.benchmarks.astrocyte.dataset import SuiteReflectKey
@@ -11,8 +10,9 @@ from memeval.judging.base import Case
 from memeval.judging.model import ModelJudge
 from memeval.keys import AnswerKey, BeliefKey, CascadeKey, NoiseKey, Stance, TemporalKey, UncertaintyKey
 from memeval.records.base import Digest
-from memeval.records.call import Call, Caller, ModelRequest, Phase
+from memeval.records.call import Call, ModelRequest
 from tests.grading.builders import fact, scenario
+from tests.support.audits import chat_body, make_call
 
 ENDPOINT = "https://judge.example/v1"
 JUDGE = ModelJudge("gpt-4o", ENDPOINT)
@@ -93,16 +93,7 @@ def text_of_request(request: ModelRequest) -> str:
 
 def recorded(request: ModelRequest, content: str | None, error: str | None = None) -> Call:
     """Return a call with a judge's reply; its content is ``None`` where a model says nothing."""
-    reply = None if error else json.dumps({"choices": [{"message": {"role": "assistant", "content": content}}]})
-    return Call(
-        key=request.key,
-        caller=Caller.JUDGE,
-        phase=Phase.JUDGE,
-        request=request,
-        reply=reply,
-        error=error,
-        at="2026-01-01T00:00:00Z",
-    )
+    return make_call(request, None if error else chat_body(content), error=error)
 
 
 def by_key(calls: Iterable[Call]) -> dict[Digest, Call]:

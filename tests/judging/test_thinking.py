@@ -60,9 +60,13 @@ def test_an_answer_without_thinking_is_unchanged(answer: str) -> None:
     assert without_thinking(answer) == answer
 
 
-def ruling(answer: str, expected: str = "Oslo") -> tuple[GradeState, bool | None]:
-    key = LocomoKey(category=LocomoCategory.SINGLE_HOP, answer=expected)
-    found = RulesJudge().rule(Case("i", "Where?", answer, key, scenario()))
+def case(answer: str) -> Case:
+    key = LocomoKey(category=LocomoCategory.SINGLE_HOP, answer="Oslo")
+    return Case("i", "Where?", answer, key, scenario())
+
+
+def ruling(answer: str) -> tuple[GradeState, bool | None]:
+    found = RulesJudge().rule(case(answer))
     return found.state, found.verdict
 
 
@@ -74,6 +78,5 @@ def test_the_rules_grade_only_what_is_said() -> None:
 
 
 def test_doubt_in_thinking_is_no_hedge() -> None:
-    key = LocomoKey(category=LocomoCategory.SINGLE_HOP, answer="Oslo")
-    assert noticed(Case("i", "Where?", "<think>Perhaps Lima?</think>Oslo", key, scenario())) == ()
-    assert noticed(Case("i", "Where?", "<think>Oslo</think>Perhaps Lima?", key, scenario())) == (Flag.HEDGED,)
+    assert noticed(case("<think>Perhaps Lima?</think>Oslo")) == ()
+    assert noticed(case("<think>Oslo</think>Perhaps Lima?")) == (Flag.HEDGED,)

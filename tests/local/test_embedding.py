@@ -3,7 +3,6 @@
 import base64
 import json
 import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 
 from memeval.local.catalogue import find_model, installed_engine
 from memeval.local.server import LocalServer, ServerEnded
-from tests.support.tiny_model import NAME, pin, stand_in
+from tests.support.tiny_model import NAME, pin, posted, stand_in
 
 FIELDS: dict[str, Any] = {"kind": "embeddings", "architecture": "onnx", "template": None, "context": 256}
 
@@ -26,26 +25,23 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[LocalSe
         yield made
 
 
-def posted(made: LocalServer, path: str = "/embeddings", **body: Any) -> Any:
-    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {made.key}"}
-    request = urllib.request.Request(made.address() + path, json.dumps(body).encode(), headers)
-    with urllib.request.urlopen(request, timeout=30) as response:
-        return json.load(response)
+def embedded(made: LocalServer, **body: Any) -> Any:
+    return posted(made, body, "/embeddings")
 
 
 def test_vectors_have_length_one_and_do_not_depend_on_their_neighbours(started: LocalServer) -> None:
-    both = posted(started, input=["one text", "another longer text"])
+    both = embedded(started, input=["one text", "another longer text"])
     vectors = [np.array(each["embedding"]) for each in both["data"]]
     assert [vector.shape for vector in vectors] == [(384,), (384,)]
     assert [float(np.linalg.norm(vector)) for vector in vectors] == pytest.approx([1, 1], abs=1e-6)
-    alone = posted(started, input="another longer text")["data"][0]["embedding"]
+    alone = embedded(started, input="another longer text")["data"][0]["embedding"]
     assert alone == both["data"][1]["embedding"]
     assert both["usage"] == {"prompt_tokens": 9, "total_tokens": 9}
 
 
 def test_the_form_of_official_clients_holds_the_same_numbers(started: LocalServer) -> None:
-    plain = posted(started, input="text")["data"][0]["embedding"]
-    packed = posted(started, input="text", encoding_format="base64")["data"][0]["embedding"]
+    plain = embedded(started, input="text")["data"][0]["embedding"]
+    packed = embedded(started, input="text", encoding_format="base64")["data"][0]["embedding"]
     assert np.frombuffer(base64.b64decode(packed), dtype=np.float32).tolist() == plain
 
 
@@ -62,7 +58,7 @@ def test_the_form_of_official_clients_holds_the_same_numbers(started: LocalServe
 )
 def test_other_requests_are_refused(started: LocalServer, body: dict[str, Any], path: str, status: int) -> None:
     with pytest.raises(urllib.error.HTTPError) as error:
-        posted(started, path, **body)
+        posted(started, body, path)
     assert error.value.code == status
 
 

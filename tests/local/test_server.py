@@ -1,6 +1,5 @@
 """The process of a model: one state for every request, and no life of its own."""
 
-import json
 import subprocess
 import sys
 import threading
@@ -18,7 +17,7 @@ from memeval.local import PREFIX_HEADER, server
 from memeval.local.catalogue import find_model
 from memeval.local.server import MOST_STARTS, LocalServer, ServerEnded, memory_needed
 from memeval.records.errors import BadInput
-from tests.support.tiny_model import NAME, gguf, pin, stand_in
+from tests.support.tiny_model import NAME, gguf, pin, posted, stand_in
 
 RULES = "Answer the question from the context, and say nothing else. " * 2
 """What all requests begin with."""
@@ -30,14 +29,6 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[LocalSe
     stand_in(monkeypatch)
     with LocalServer(find_model(NAME)) as made:
         yield made
-
-
-def posted(made: LocalServer, body: Any, path: str = "/chat/completions", **headers: str) -> Any:
-    given = {"Content-Type": "application/json", "Authorization": f"Bearer {made.key}", **headers}
-    data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    request = urllib.request.Request(made.address() + path, data, given)
-    with urllib.request.urlopen(request, timeout=30) as response:
-        return json.load(response)
 
 
 def refusal(made: LocalServer, body: Any, path: str = "/chat/completions", **headers: str) -> tuple[int, str]:

@@ -16,6 +16,7 @@ HARNESS = Harness(
 CATEGORIES = ("belief-update", "noise-resistance")
 STARTED = "2026-11-03T10:00:00.000+00:00"
 ENDPOINT = "https://api.openai.com/v1"
+MODEL = "gpt-4o-2024-08-06"
 
 
 def make_rate(count: int, of: int) -> Rate:
@@ -78,11 +79,11 @@ def make_probe(number: int, kind: ProbeKind, *, verdict: bool | None, answer: st
     )
 
 
-def chat_body(text: str | None, model: str = "gpt-4o-2024-08-06") -> str:
-    return json.dumps({"model": model, "choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]})
+def chat_body(text: str | None) -> str:
+    return json.dumps({"model": MODEL, "choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]})
 
 
-def chat_request(prompt: str, model: str = "gpt-4o-2024-08-06", endpoint: str = ENDPOINT) -> ModelRequest:
+def chat_request(prompt: str, model: str = MODEL, endpoint: str = ENDPOINT) -> ModelRequest:
     body: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": prompt}], "temperature": 0}
     return ModelRequest(endpoint=endpoint, api=Api.CHAT, body=body)
 
@@ -104,7 +105,7 @@ def make_judgment(prompt: str, reply: str | None, **parts: Any) -> Call:
     """Return a recorded judgment with its costs; without a reply, one that failed."""
     usual: dict[str, Any] = {
         "error": "the endpoint gave no usable reply in 6 tries" if reply is None else None,
-        "model": "gpt-4o-2024-08-06",
+        "model": MODEL,
         "prompt_tokens": 310,
         "completion_tokens": 1,
         "cost_usd": 0.0008,

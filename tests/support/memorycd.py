@@ -11,6 +11,10 @@ from memeval.benchmarks.memorycd.keys import DOMAINS
 
 Json = dict[str, Any]
 
+ITEMS = 60
+"""Products of a domain."""
+NEGATIVES = 9
+"""Products beside a reviewed one that were not chosen."""
 LETTERS = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 KINDS = {
     "Beauty_and_Personal_Care": ("hand cream", "hair brush", "shaving soap", "lip balm", "nail file"),
@@ -60,30 +64,23 @@ def products(domain: str, count: int) -> list[Json]:
     return found
 
 
-def users(
-    count: int, *, items: int = 60, shortest: int = 4, longest: int = 12, unit: int = 1000, negatives: int = 9
-) -> list[Json]:
+def users(count: int, *, shortest: int = 4, longest: int = 12, unit: int = 1000) -> list[Json]:
     """Return lines of users, each with reviews in all four domains.
 
-    Args:
-        count: how many.
-        items: how many products a domain has.
-        shortest: the least reviews of a user in a domain.
-        longest: the most.
-        unit: 1 for times in seconds, 1000 for milliseconds.
-        negatives: how many products beside a reviewed one were not chosen.
+    ``shortest``, ``longest``: least and most reviews of a user in a domain. ``unit``: 1 for times in seconds, 1000 for
+    milliseconds.
     """
-    return [_user(number, items, shortest, longest, unit, negatives) for number in range(count)]
+    return [_user(number, shortest, longest, unit) for number in range(count)]
 
 
-def _user(number: int, items: int, shortest: int, longest: int, unit: int, negatives: int) -> Json:
+def _user(number: int, shortest: int, longest: int, unit: int) -> Json:
     dice = random.Random(f"synthetic user {number}")
     leaning, habit = dice.choice((2, 3, 4, 4, 5)), dice.choice(HABITS)
     interactions: Json = {}
     for domain in DOMAINS:
         reviews = []
         for _ in range(dice.randint(shortest, longest)):
-            chosen, *others = dice.sample(range(items), negatives + 1)
+            chosen, *others = dice.sample(range(ITEMS), NEGATIVES + 1)
             stars = min(5, max(1, leaning + dice.choice((-1, 0, 0, 0, 1))))
             mood = dice.choice(MOODS[stars])
             body = [f"The {dice.choice(KINDS[domain])} came on time, {habit}.", f"I would say {mood}."]

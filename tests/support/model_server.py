@@ -20,7 +20,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Self
 
 from aiohttp import web
@@ -180,9 +179,7 @@ class ModelServer:
             raise RuntimeError("the server did not start")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         if self._loop is not None and self._thread is not None:
             with suppress(RuntimeError):  # it has stopped already
                 self._loop.call_soon_threadsafe(self._stop.set)

@@ -1,7 +1,9 @@
 """A pinned model of a few bytes, and a stand-in for the engine, so that tests need neither weights nor llama.cpp."""
 
+import json
 import os
 import struct
+import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 
 from memeval.local.catalogue import VARIABLE
+from memeval.local.server import LocalServer
 from memeval.records.base import digest_bytes
 
 ENGINE = Path(__file__).with_name("stand_ins")
@@ -71,6 +74,15 @@ def pin(monkeypatch: pytest.MonkeyPatch, folder: Path, weights: bytes, *, here: 
         path.parent.mkdir(parents=True)
         path.write_bytes(weights)
     return path
+
+
+def posted(server: LocalServer, body: Any, path: str = "/chat/completions", **headers: str) -> Any:
+    """Return the reply of a local server to JSON, or to bytes as they are."""
+    given = {"Content-Type": "application/json", "Authorization": f"Bearer {server.key}", **headers}
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = urllib.request.Request(server.address() + path, data, given)
+    with urllib.request.urlopen(request, timeout=30) as response:
+        return json.load(response)
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:

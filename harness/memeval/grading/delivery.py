@@ -7,7 +7,7 @@ asked for counts as the whole history.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from memeval.grading.base import CORRECTED, DeliveredContexts, RuleGrader, first_failure
+from memeval.grading.base import CORRECTED, DeliveredContexts, RuleGrader, first_failure, row
 from memeval.grading.delta import EARLY_TURNS, Efficiency, coverage, delta_key, efficiency, token_series, verdict_reason
 from memeval.judging.base import Judge
 from memeval.judging.text import stated
@@ -51,13 +51,10 @@ class DeliveredDelta(RuleGrader):
         state, reason = failure or (GradeState.GRADED, verdict_reason(counted))
         gated = first_failure(responses) is None and checked.passes and facts.holds
         is_reported = Flag.SELF_REPORTED_TOKENS in flags
-        return Grade(
-            item_id=item.item_id,
-            category=item.category,
-            cluster=item.cluster,
-            slices=item.slices,
-            grader=self.name,
-            state=state,
+        return row(
+            item,
+            self.name,
+            state,
             verdict=None if state.is_error else counted.passes,
             value=counted.value,
             reason=reason,

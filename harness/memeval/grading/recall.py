@@ -13,6 +13,7 @@ from memeval.keys import ItemKey, RecallKey
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Recall, Retain, Scenario
+from memeval.remembered import OfScenarios
 
 DEPTHS = (1, 3, 5, 10)
 """The cut-off ranks of recall."""
@@ -47,7 +48,6 @@ def holds(text: str, keywords: Sequence[str], *, one: bool) -> bool:
 
 class TextIndex:
     def __init__(self, scenario: Scenario) -> None:
-        self.scenario = scenario
         self.texts = {step.text_id: step for step in scenario.steps if isinstance(step, Retain)}
         self.asked = {step.question_id: step for step in scenario.steps if isinstance(step, Recall)}
         self.banks = {text.bank for text in self.texts.values()}
@@ -77,17 +77,8 @@ class TextIndex:
         return (next((name for name in source_names if name in alike), None) or next(same_bank, text.text_id),)
 
 
-class TextIndexes:
-    """Provides the text index of a scenario and caches the last one: items of one scenario are consecutive."""
-
-    def __init__(self) -> None:
-        self._last: TextIndex | None = None
-
-    def of(self, scenario: Scenario) -> TextIndex:
-        last = self._last
-        if last is None or last.scenario is not scenario:
-            self._last = last = TextIndex(scenario)
-        return last
+text_index_of = OfScenarios(TextIndex)
+"""Returns the text index of a scenario, the same for each run on it. Nobody may change it."""
 
 
 class Hits:
@@ -165,9 +156,6 @@ class Recalled(ResponseGrader):
     name = "recall@1"
     grades_blank = False
 
-    def __init__(self) -> None:
-        self._indexes = TextIndexes()
-
     def graded(self, item: ItemKey, scenario: Scenario, response: Response) -> Graded:
         """Grade one search.
 
@@ -178,7 +166,7 @@ class Recalled(ResponseGrader):
         key = item.key
         if not isinstance(key, RecallKey) or not key.graded or not (key.absent or item.evidence):
             raise ValueError(f"{item.item_id}: {self.name} grades only searches with an expected result")
-        index = self._indexes.of(scenario)
+        index = text_index_of(scenario)
         asked = index.asked[item.question_ids[0]]
         hits = Hits(index, asked, key, response.items or ())
         credit, reason, metrics = _absent(hits) if key.absent else _present(hits, item.evidence or (), asked.k)

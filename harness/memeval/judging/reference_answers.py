@@ -11,7 +11,7 @@ from datetime import date, timedelta
 
 from memeval.judging.hedging import says_missing
 from memeval.judging.phrasing import NO_VALUE, NOTHING, VALUE, Answer, PhraseChooser, draw
-from memeval.judging.references.polar import main_answer, polarity
+from memeval.judging.references.polar import alternatives, polarity
 from memeval.judging.references.tokens import read_known
 from memeval.keys import ItemKey, ReferenceKey
 from memeval.records.audit import ProbeKind
@@ -77,7 +77,7 @@ def _unanswerable(item: ItemKey, key: ReferenceKey, judged: Sequence[ItemKey]) -
 
 def _plain(key: ReferenceKey) -> str:
     """Return a reference without its reasons and its full stop."""
-    return main_answer(key.expected, key.is_loose).strip().rstrip(".")
+    return next(alternatives(key.expected, key.is_loose)).strip().rstrip(".")
 
 
 def _reworded(key: ReferenceKey, reference: str) -> str:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from memeval.gateway.endpoints import Endpoint
-from memeval.gateway.gateway import Gateway
 from memeval.gateway.record import CallRecord
 from memeval.gateway.serving import ModelEndpoint, ModelServer
 from memeval.records.call import Call
@@ -101,6 +100,3 @@ def send(
 
 def endpoint_to(upstream: Upstream) -> Endpoint:
     return Endpoint(upstream.url, KEY)
-
-
-__all__ = ["KEY", "MODELS", "Answer", "Gateway", "Open", "Rig", "UpstreamWithTools", "endpoint_to", "send"]

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from memeval.gateway.serving.dialects import EXCHANGES
 from memeval.gateway.serving.fields import Fields, Refusal
-from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
+from memeval.records.call import Api, ModelRequest
 from tests.gateway.serving.helpers import Open
+from tests.support.audits import make_call
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=8)
 ANY = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner))
@@ -134,14 +135,7 @@ def test_any_model_reply_is_converted_or_refused(path: str, reply: Any, streamed
     asked = right(path)
     exchange = kind(Fields({**asked, "stream": streamed} if kind.api is Api.CHAT else asked))
     request = ModelRequest(endpoint="http://127.0.0.1/v1", api=kind.api, body=exchange.body)
-    call = Call(
-        key=request.key,
-        caller=Caller.SYSTEM,
-        phase=Phase.ASK,
-        request=request,
-        reply=json.dumps(reply),
-        at="2026-01-01T00:00:00.000+00:00",
-    )
+    call = make_call(request, json.dumps(reply))
     try:
         said = "".join(exchange.events(call)) if exchange.streamed else json.dumps(exchange.whole(call))
     except Refusal as refusal:

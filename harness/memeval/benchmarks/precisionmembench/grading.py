@@ -2,7 +2,7 @@
 
 from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey, Result, completed, unpinned
 from memeval.grading.base import Graded, ResponseGrader
-from memeval.grading.recall import Hits, TextIndexes
+from memeval.grading.recall import Hits, text_index_of
 from memeval.keys import ItemKey
 from memeval.records.grade import Flag
 from memeval.records.response import Response
@@ -18,12 +18,9 @@ class BeliefSearch(ResponseGrader):
 
     name = "belief-search@2"
 
-    def __init__(self) -> None:
-        self._indexes = TextIndexes()
-
     def graded(self, item: ItemKey, scenario: Scenario, response: Response) -> Graded:
         key = item.key_as(BeliefSearchKey, self.name)
-        index = self._indexes.of(scenario)
+        index = text_index_of(scenario)
         hits = Hits(index, index.asked[item.question_ids[0]], key, response.items or ())
         own = Result(key, completed(key, hits.names))
         published = Result(key, completed(key, [name for name in hits.names if name in index.texts]))

@@ -24,11 +24,9 @@ class PassCounts:
     scenario_id: str | None = None
     """The scenario; ``None`` while the system loads."""
     calls: int = 0
-    undeclared_models: int = 0
-    """Requests so far for models that are not declared."""
     exchanges: int = 0
-    undeclared_hosts: int = 0
-    """Requests so far to hosts that are not declared."""
+    undeclared: Counter[str] = field(default_factory=Counter)
+    """Requests so far for what is not declared: a ``model`` or a ``host``."""
     _counts: Counter[Digest] = field(default_factory=Counter)
 
     def ordinal(self, key: Digest) -> int:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import socket as socketlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -137,12 +137,9 @@ class ModelServer:
             self._bound.unlink(missing_ok=True)
 
     def _close_pass(self, ended: PassCounts) -> None:
-        for refused, kind in (
-            (ended.undeclared_models, "for undeclared models"),
-            (ended.undeclared_hosts, "to undeclared hosts"),
-        ):
-            if (more := refused - ROWS_REFUSED) > 0:
-                sentence = f"{more:,} further requests {kind} were refused and not recorded."
+        for kind, what in (("model", "for undeclared models"), ("host", "to undeclared hosts")):
+            if (more := ended.undeclared[kind] - ROWS_REFUSED) > 0:
+                sentence = f"{more:,} further requests {what} were refused and not recorded."
                 self._log("endpoint", sentence, ended.scenario_id or "")
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -208,12 +205,8 @@ class ModelServer:
         self, host: str, rest: str, request: web.BaseRequest, counts: PassCounts, phase: Phase
     ) -> Refusal:
         host, rest = (text.encode(errors="replace").decode() for text in (host[:200], rest[:200]))
-        declared = f"It declares: {', '.join(self._hosts)}" if self._hosts else "It declares none"
-        sentence = f"The host '{host}' is not declared by the submission. {declared}."
-        counts.undeclared_hosts += 1
-        if counts.undeclared_hosts == 1:
-            self._log("endpoint", sentence, counts.scenario_id or "")
-        if counts.undeclared_hosts <= ROWS_REFUSED:
+        sentence = self._undeclared("host", host, self._hosts, counts)
+        if counts.undeclared["host"] <= ROWS_REFUSED:
             row = Traffic(
                 at=datetime.now(UTC).isoformat(timespec="milliseconds"),
                 host=host,
@@ -228,6 +221,15 @@ class ModelServer:
             )
             self._traffic(row)
         return Refusal(403, f"{sentence} Add it to hosts in submission.toml.")
+
+    def _undeclared(self, kind: str, name: str, declared: Collection[str], counts: PassCounts) -> str:
+        """Count a request for an undeclared model or host, log the first one of a pass, and return what is wrong."""
+        known = f"It declares: {', '.join(declared)}" if declared else "It declares none"
+        sentence = f"The {kind} '{name}' is not declared by the submission. {known}."
+        counts.undeclared[kind] += 1
+        if counts.undeclared[kind] == 1:
+            self._log("endpoint", sentence, counts.scenario_id or "")
+        return sentence
 
     async def _call(self, exchange: Exchange, counts: PassCounts, phase: Phase) -> Call:
         model = exchange.body["model"]
@@ -255,12 +257,8 @@ class ModelServer:
     async def _refuse(self, exchange: Exchange, model: str, counts: PassCounts, phase: Phase) -> None:
         """Refuse a request for an undeclared model, and record it without its text."""
         model = model.encode(errors="replace").decode()
-        declared = f"It declares: {', '.join(self._declared)}" if self._declared else "It declares none"
-        sentence = f"The model '{model}' is not declared by the submission. {declared}."
-        counts.undeclared_models += 1
-        if counts.undeclared_models == 1:
-            self._log("endpoint", sentence, counts.scenario_id or "")
-        if counts.undeclared_models <= ROWS_REFUSED:
+        sentence = self._undeclared("model", model, self._declared, counts)
+        if counts.undeclared["model"] <= ROWS_REFUSED:
             request = ModelRequest(endpoint=self._upstream.url, api=exchange.api, body={"model": model})
             ordinal = counts.ordinal(request.key)
             call = Call(

@@ -193,11 +193,9 @@ def _counted(words: regex.Match[str], core: Span) -> Period:
         if not sign:
             raise ValueError
         return Period((_day(_weekday_from(origin, _WEEKDAYS.index(words["named"]), sign)),))
-    unit, count = words["unit"], _count(words["n"])
+    unit, count = words["unit"], _NTH.get(words["nth"]) or _count(words["n"])
     if not sign:
         return Period(_inside(unit, words["nth"], core))
-    if words["nth"] in ("first", "1st", "second", "2nd", "third", "3rd", "fourth", "4th"):
-        count = _NTH[words["nth"]]
     is_vague = words["n"] is not None and "few" in words["n"]
     if unit == "day":
         if is_vague:

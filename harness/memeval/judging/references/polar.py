@@ -21,13 +21,8 @@ def polarity(text: str) -> bool | None:
     return None if found is None else found["yes"] is not None
 
 
-def main_answer(reference: str, loose: bool) -> str:
-    """Return the first answer that a reference accepts; see :func:`alternatives`."""
-    return next(alternatives(reference, loose))
-
-
 def alternatives(reference: str, loose: bool) -> Iterator[str]:
-    """Yield the answers that a reference accepts.
+    """Yield the answers that a reference accepts, the main one first.
 
     It also accepts answers that it calls acceptable, and answers in brackets after "or"; other brackets are asides.
     ``loose``: whether reasons after the answer are ignored, and whether "or" separates alternative answers.
@@ -87,10 +82,6 @@ SHARE = 0.5
 """A sentence answers a question if it has at least this share of the question's words."""
 
 
-def asks_yes_or_no(question: str) -> bool:
-    return _ASKS_YES_OR_NO.search(question.lower()) is not None
-
-
 def verdict_of(answer: str, question: str) -> bool | None:
     """Return whether an answer says yes or no; ``None`` if it says neither.
 
@@ -103,16 +94,14 @@ def verdict_of(answer: str, question: str) -> bool | None:
         return True
     if _NO.match(rest):
         return False
-    return _stated(rest, question) if asks_yes_or_no(question) else None
+    return _stated(rest, question) if _ASKS_YES_OR_NO.search(question.lower()) else None
 
 
 def _stated(text: str, question: str) -> bool | None:
     first = next((part for part in _SENTENCE.split(text) if part.strip()), "")
     if _NO_SIGN.search(first):
         return False
-    if _UNDECIDED.search(first) or _AFTER_ALL.search(first):
-        return None
-    if " only " in f" {first}":
+    if _UNDECIDED.search(first) or _AFTER_ALL.search(first) or " only " in f" {first}":
         return None
     asked = {token.form for token in read_known(question).tokens} - {NOT}
     said = {token.form for token in read(first).tokens}

@@ -66,10 +66,10 @@ class OpenAIChat(Exchange):
         if self._with_usage:
             chunk["usage"] = None
         for place, (choice, message) in enumerate(choices_of(data)):
-            *parts, last = _deltas(message)
-            for number, delta in enumerate([*parts, last]):
-                ends = choice.get("finish_reason") if number == len(parts) else None
-                logprobs = choice.get("logprobs") if number == 0 else None
+            deltas = list(_deltas(message))
+            for number, delta in enumerate(deltas, 1):
+                ends = choice.get("finish_reason") if number == len(deltas) else None
+                logprobs = choice.get("logprobs") if number == 1 else None
                 part = {"index": place, "delta": delta, "logprobs": logprobs, "finish_reason": ends}
                 yield event({**chunk, "choices": [part]})
         if self._with_usage:
