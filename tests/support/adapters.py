@@ -21,12 +21,18 @@ class Plain:
         return 100
 
     def reset(self):
+        {on_reset}
         self.told = []
 '''
 
 
-def plain_adapter(folder: Path, *, on_ingest: str = "pass", on_query: str = "pass") -> Path:
+def plain_adapter(
+    folder: Path, name: str = "plain", on_ingest: str = "pass", on_query: str = "pass", on_reset: str = "pass"
+) -> Path:
     """Write the plain adapter with a statement of the test's own in its methods, and return the file."""
-    path = folder / "plain.py"
-    path.write_text("import os, sys, time\n" + PLAIN.format(on_ingest=on_ingest, on_query=on_query), encoding="utf-8")
+    path = folder / f"{name}.py"
+    path.write_text(
+        "import os, sys, time\n" + PLAIN.format(on_ingest=on_ingest, on_query=on_query, on_reset=on_reset),
+        encoding="utf-8",
+    )
     return path
