@@ -75,13 +75,13 @@ def test_memories_apart_are_scored_over_what_the_shared_one_is_asked(tmp_path: P
     def lines(*weights: tuple[str, float]) -> tuple[CategoryPlan, ...]:
         return tuple(CategoryPlan(name=name, weight=w, items=50, grader="judged@1") for name, w in weights)
 
-    apart = known(categories=lines(("kept", 0.6), ("changed", 0.2), ("saved", 0.2)))
+    apart = known(protocol="retrieval", categories=lines(("kept", 0.6), ("changed", 0.2), ("saved", 0.2)))
     shared = known(protocol="shared", categories=lines(("kept", 0.75), ("changed", 0.25)), data_digest=digest_of("x"))
     board = board_of(
         make_run(tmp_path / "1", "acme", {"kept": 40, "changed": 10, "saved": 50}, track=apart),
         make_run(tmp_path / "2", "acme", {"kept": 20, "changed": 10}, track=shared),
     )
-    (pair,) = apart_and_shared(board, KNOWN, apart="judge")
+    (pair,) = apart_and_shared(board, KNOWN)
     assert pair.first_value == pytest.approx(0.75 * 0.8 + 0.25 * 0.2)
     assert pair.second_value == pytest.approx(0.75 * 0.4 + 0.25 * 0.2)
     assert pair.difference == pytest.approx(-0.3)

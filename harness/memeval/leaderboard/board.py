@@ -101,6 +101,10 @@ class RankStatus(StrEnum):
     """Its grades are not in this folder, so it cannot be compared item by item."""
 
 
+WITHDRAWN = (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)
+"""Runs that no longer count."""
+
+
 @dataclass(frozen=True)
 class Spread:
     """The composites of several runs with equal inputs."""
@@ -407,7 +411,7 @@ def _spread(row: BoardRow, members: Iterable[BoardRow]) -> Spread | None:
 
 
 def _counted(rows: Iterable[BoardRow]) -> list[BoardRow]:
-    return [row for row in rows if row.standing not in (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)]
+    return [row for row in rows if row.standing not in WITHDRAWN]
 
 
 def _system(row: BoardRow) -> tuple[str, bool]:

@@ -85,7 +85,7 @@ class Frames:
     @cached_property
     def categories(self) -> pd.DataFrame:
         """One row for each category of each run. The columns are ``frame_columns.CATEGORIES``."""
-        by_run = self._category_rows
+        by_run = {str(head[RUN]): json.loads(str(head[_CATEGORIES])) for head in self._heads}
         return _frame([row for run in self._run_rows for row in by_run[str(run[RUN])]], kinds(CATEGORIES))
 
     @cached_property
@@ -140,10 +140,6 @@ class Frames:
             rows.append({**head, _PATH: path, **_ledger_cells(head, of_run[str(head["run_id"])])})
         return sorted(rows, key=_place)
 
-    @cached_property
-    def _category_rows(self) -> dict[str, list[Row]]:
-        return {str(head[RUN]): json.loads(str(head[_CATEGORIES])) for head in self._heads}
-
 
 def _place(row: Row) -> tuple[Any, str, str]:
     return row["started"], str(row["run_id"]), str(row[_PATH])
@@ -164,21 +160,12 @@ def _read_items(folders: Sequence[RunFolder]) -> Iterator[tuple[Digest, Iterator
         warn(warning)
     for each in folders:
         folder = RunFolder(each.path)
-        if _has_rows(folder):
-            yield folder.digest, _checked_items(folder)
-        else:
+        if any(name in folder.run.files and not folder.file(name).exists() for name in ROWS):
             warn(f"{folder.path}: its rows are not here, so its items are left out.")
-
-
-def _has_rows(folder: RunFolder) -> bool:
-    stated = folder.run.files
-    return all(folder.file(name).exists() for name in ROWS if name in stated)
-
-
-def _checked_items(folder: RunFolder) -> Iterator[Row]:
-    for name in ROWS:
-        check_digest(folder, name)
-    return item_rows(folder)
+            continue
+        for name in ROWS:
+            check_digest(folder, name)
+        yield folder.digest, item_rows(folder)
 
 
 def _ledger_cells(row: Row, entries: Sequence[LedgerEntry]) -> Row:

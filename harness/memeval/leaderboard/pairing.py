@@ -1,7 +1,7 @@
 """Pairs of runs of one system: public and fresh seed, separate and shared memory."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from memeval.grading.scoring import counting
@@ -39,12 +39,12 @@ def old_and_fresh(board: Board, known: str, fresh: str) -> tuple[TrackPair, ...]
         identity = {**track.identity(), "parameters": {**track.parameters, "seed": ""}}
         return {name: part for name, part in identity.items() if name not in ("benchmark", "data_digest", "sample")}
 
-    return _pairs(board, lambda t: t.benchmark == known, lambda t: t.benchmark == fresh, alike, _composite)
+    return _pairs(
+        board, lambda t: t.benchmark == known, lambda t: t.benchmark == fresh, alike, lambda first, _: first.score
+    )
 
 
-def apart_and_shared(
-    board: Board, benchmark: str, apart: str = "retrieval", shared: str = "shared"
-) -> tuple[TrackPair, ...]:
+def apart_and_shared(board: Board, benchmark: str) -> tuple[TrackPair, ...]:
     """Pair each system's run with a memory for each item and its run with one for all, best shared score first.
 
     The first value covers only the categories of the second run, with their weights there.
@@ -56,8 +56,8 @@ def apart_and_shared(
 
     return _pairs(
         board,
-        lambda t: (t.benchmark, t.protocol) == (benchmark, apart),
-        lambda t: (t.benchmark, t.protocol) == (benchmark, shared),
+        lambda t: (t.benchmark, t.protocol) == (benchmark, "retrieval"),
+        lambda t: (t.benchmark, t.protocol) == (benchmark, "shared"),
         alike,
         _over_categories,
     )
@@ -81,25 +81,19 @@ def _pairs(
             first = rows.get(second.run.system.slug)
             if first is None or parts != wanted:
                 continue
-            before, after = value(first, second), second.run.scores.composite.value
+            before, after = value(first, second), second.score
             if before is not None and after is not None:
                 found.append(TrackPair(second.run.system.slug, first, second, before, after))
     return tuple(sorted(found, key=lambda pair: (-pair.second_value, pair.system, pair.second.run.track_id)))
 
 
-def _composite(first: BoardRow, second: BoardRow) -> float | None:
-    return first.run.scores.composite.value
-
-
 def _over_categories(first: BoardRow, second: BoardRow) -> float | None:
-    if first.run.scores.composite.value is None:
+    if first.score is None:
         return None
     shares = {category.name: category.tally.accuracy for category in first.run.scores.categories}
-    weighed = list(_weighed(second.run.track, shares))
-    return None if None in weighed else math.fsum(part for part in weighed if part is not None)
-
-
-def _weighed(track: Track, shares: dict[str, float | None]) -> Iterator[float | None]:
-    for category in counting(track.categories):
-        share = shares.get(category.name)
-        yield None if share is None else category.weight * share
+    parts = []
+    for category in counting(second.run.track.categories):
+        if (share := shares.get(category.name)) is None:
+            return None
+        parts.append(category.weight * share)
+    return math.fsum(parts)

@@ -1,10 +1,9 @@
 """The suites of benchmarks of the overall index, from ``suites.toml``."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from memeval.benchmarks import find as registered
-from memeval.benchmarks.base import Benchmark
+from memeval.benchmarks import find
 from memeval.execution.readers import NATIVE
 from memeval.records.errors import BadInput, did_you_mean
 from memeval.records.overall import BenchmarkSuite, Ceiling, SuiteFile
@@ -21,7 +20,7 @@ _REMEDIES = {
 }
 
 
-def read_suites(path: Path = FILE, find: Callable[[str], Benchmark] = registered) -> tuple[BenchmarkSuite, ...]:
+def read_suites(path: Path = FILE) -> tuple[BenchmarkSuite, ...]:
     """Read a file of suites, and check its names against the benchmarks.
 
     Raises BadInput: the file is not valid, two suites or benchmarks are equal, a benchmark, protocol or tier is

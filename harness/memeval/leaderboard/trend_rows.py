@@ -5,7 +5,6 @@ from typing import Any
 
 from memeval.archive.rows import csv_text
 from memeval.leaderboard.trends import COMPOSITE, NeighbourTest, ScoreChanges, StepFound, Trend
-from memeval.records.comparison import Difference
 
 COLUMNS = (
     *("benchmark", "system", "package", "measure", "unit", "version", "released", "value", "low", "high", "note"),
@@ -59,7 +58,7 @@ def trend_data(trend: Trend, changes: ScoreChanges, versions: Mapping[str, str])
         "measure": trend.measure.name,
         "unit": trend.measure.unit.value,
         "points": list(point_rows(trend, changes)),
-        "change": _difference(changes.whole) if is_score else None,
+        "change": changes.whole.data() if is_score and changes.whole else None,
         "steps": [_step(each, versions) for each in changes.steps] if is_score else [],
         "tests": [_test(each) for each in changes.tests] if is_score else [],
     }
@@ -82,9 +81,5 @@ def _step(found: StepFound, versions: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _test(test: NeighbourTest) -> dict[str, Any]:
-    difference = _difference(test.difference)
+    difference = test.difference.data() if test.difference else None
     return {"before": test.before.run_id, "after": test.after.run_id, "reason": test.reason, "difference": difference}
-
-
-def _difference(found: Difference | None) -> dict[str, Any] | None:
-    return None if found is None else found.data()

@@ -286,12 +286,12 @@ def value_axis(values: Sequence[float], unit: Unit) -> Axis:
 _EARLIEST, _LATEST = (moment.replace(tzinfo=UTC) for moment in (datetime.min, datetime.max))
 
 
-def time_axis(times: Sequence[datetime], most: int = 6) -> Axis:
-    """Return an axis for at least one time in UTC, in seconds since 1970. ``most``: maximum number of ticks."""
+def time_axis(times: Sequence[datetime]) -> Axis:
+    """Return an axis for at least one time in UTC, in seconds since 1970, with at most six ticks."""
     first, last = min(times), max(times)
     margin = max((last - first) * 0.03, timedelta(minutes=30) if last > first else timedelta(hours=12))
     start, end = first - min(margin, first - _EARLIEST), last + min(margin, _LATEST - last)
-    label, ticks = next((label, ticks) for label, ticks in _calendars(start, end) if len(ticks) <= most)
+    label, ticks = next((label, ticks) for label, ticks in _calendars(start, end) if len(ticks) <= 6)
     return Axis(
         start.timestamp(), end.timestamp(), tuple((tick.timestamp(), f"{tick:{label}}".lstrip("0")) for tick in ticks)
     )

@@ -153,7 +153,7 @@ def _errors(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
             "Size of the errors of each system, as shares of all planned items. Items without a readable answer have a "
             "group of their own.",
             ("System", *names),
-            tuple((_name(row), *(text.percent(share) for share in found)) for row, found in measured),
+            tuple((row.run.system.name, *(text.percent(share) for share in found)) for row, found in measured),
         )
 
 
@@ -182,7 +182,7 @@ def _latency(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
                 median, tail = (float(each) for each in numpy.percentile(seconds, (50, 95)))
                 counts = str(size), str(flight), str(len(seconds))
                 slope = slopes.get(flight, text.ABSENT)
-                rows.append((_name(row), *counts, text.seconds(median), text.seconds(tail), slope))
+                rows.append((row.run.system.name, *counts, text.seconds(median), text.seconds(tail), slope))
         yield Study(
             f"Median search latency by bank size, {table.track.protocol}",
             "Time from sending a search to its reply, including waiting for other searches. Compare only systems that "
@@ -253,7 +253,7 @@ def _scores_by_length(found: Sequence[tuple[int, BoardRow]]) -> Study:
         composite = row.run.scores.composite
         interval = composite.interval
         within = f"{text.percent(interval.low)}–{text.percent(interval.high)}" if interval else text.ABSENT
-        rows.append((_name(row), text.count(size), text.percent(composite.value), within))
+        rows.append((row.run.system.name, text.count(size), text.percent(composite.value), within))
     return Study(
         f"Score by length of history: {_settings(found[0][1])}",
         "The questions are the same at every length; only the unrelated talk grows. Each length is its own track: "
@@ -273,7 +273,7 @@ def _latencies_by_length(found: Sequence[tuple[int, BoardRow]]) -> Iterator[Stud
             continue
         took = text.ABSENT if ingest is None else text.seconds(ingest.total)
         answered = text.seconds(answer.p50), text.seconds(answer.p95)
-        rows.append((_name(row), text.count(size), *answered, took, str(row.run.timing.concurrency)))
+        rows.append((row.run.system.name, text.count(size), *answered, took, str(row.run.timing.concurrency)))
     if len({size for _name, size, *_others in rows}) < 2:
         return
     yield Study(
@@ -315,7 +315,7 @@ def _memories(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
 def _looks(title: str, says: str, pairs: Sequence[TrackPair], names: tuple[str, str]) -> Iterator[Study]:
     if not pairs:
         return
-    labels = [f"{_name(pair.second)}: {reader_label(pair.second.run.track.reader)}" for pair in pairs]
+    labels = [f"{pair.second.run.system.name}: {reader_label(pair.second.run.track.reader)}" for pair in pairs]
     rows = (
         (
             label if pair.same_version else f"{label} (two versions)",
@@ -349,7 +349,7 @@ def _orders(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
             ("System", "Answers %", "Place by answers", "Retrieval %", "Place by retrieval"),
             tuple(
                 (
-                    *(_name(each.row), text.percent(each.answers), _place(each.answers, answers)),
+                    *(each.row.run.system.name, text.percent(each.answers), _place(each.answers, answers)),
                     *(text.percent(each.retrieval), _place(each.retrieval, retrieval)),
                 )
                 for each in found.systems
@@ -370,10 +370,6 @@ def _declared(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
         chart = declared(drawn.name, drawn.title, info.meaning, drawn.marks, (heading, drawn.axis), drawn.is_share)
         says = f"{info.meaning} Published values: {info.origin}" if info.published else info.meaning
         yield Study(drawn.title, says, ("System", *(drawn.axis or (heading,))), drawn.table(), chart)
-
-
-def _name(row: BoardRow) -> str:
-    return row.run.system.name
 
 
 STUDIES: tuple[Callable[[SiteModel, BenchmarkView], Iterable[Study]], ...] = (

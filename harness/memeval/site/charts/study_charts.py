@@ -14,8 +14,8 @@ def _base() -> Any:
     return alt.Chart(alt.Data(values=[]))
 
 
-def _names(field: str = "label:N", limit: int = 220) -> Any:
-    return altair().Y(field, sort=None, title=None).axis(labelLimit=limit)
+def _names(limit: int = 220) -> Any:
+    return altair().Y("label:N", sort=None, title=None).axis(labelLimit=limit)
 
 
 _NEAR = 0.05

@@ -108,18 +108,14 @@ def _trade_off(view: TableView, column: Column) -> TradeOff:
     front = [ranked_spots[place] for place in frontier([(spot.cost, spot.score) for spot in ranked_spots])]
     numbered = [replace(spot, number=number) for number, spot in enumerate(front, start=1)]
     rest = [spot for spot in spots if spot not in front]
+    controls = [line.row for line in view.lines if line.control]
+    levels = [Level(row.run.system.name, row.score) for row in controls if row.score is not None]
     return TradeOff(
         column=column,
         spots=(*numbered, *sorted(rest, key=lambda spot: (-spot.score, spot.cost))),
-        levels=tuple(sorted(_levels(view), key=lambda level: -level.score)),
+        levels=tuple(sorted(levels, key=lambda level: -level.score)),
         unknown=tuple(unknown),
     )
-
-
-def _levels(view: TableView) -> Iterator[Level]:
-    for row in (line.row for line in view.lines if line.control):
-        if row.score is not None:
-            yield Level(row.run.system.name, row.score)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from memeval.evaluation.run.provenance import memeval_version
 from memeval.evaluation.verify.checks.track import NAME as TRACK
 from memeval.evaluation.verify.findings import Check
 from memeval.evaluation.verify.stored_results import checks_of_results
-from memeval.leaderboard.board import Board, RankStatus, build_board, is_plumbing
+from memeval.leaderboard.board import WITHDRAWN, Board, build_board, is_plumbing
 from memeval.leaderboard.board_settings import board_settings, shown_runs
 from memeval.leaderboard.release_checks import file_checks
 from memeval.leaderboard.releases import (
@@ -188,7 +188,7 @@ def _verified(runs: int, checks: Iterable[Check]) -> Iterator[str]:
 
 
 def _unaccepted(board: Board) -> Iterator[str]:
-    counted = [row for row in board.runs if row.standing not in (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)]
+    counted = [row for row in board.runs if row.standing not in WITHDRAWN]
     if unaccepted := [row for row in counted if not row.accepted]:
         yield (
             f"warning: {len(unaccepted)} of {len(counted)} runs are not accepted, and are published with that mark. "

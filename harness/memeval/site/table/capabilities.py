@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
-from memeval.leaderboard.board import BoardRow, RankStatus
+from memeval.leaderboard.board import WITHDRAWN, BoardRow, RankStatus
 from memeval.records.base import Record
 from memeval.records.conformance import CheckOutcome
 from memeval.records.run import Isolation, Network, SystemIdentity, SystemKind
@@ -73,7 +73,7 @@ class AbleRow(SystemRow):
     """By the title of the capability, the same for all rows."""
 
 
-NO_ANSWER = (RankStatus.INVALIDATED, RankStatus.SUPERSEDED, RankStatus.OVER_ERROR_GATE)
+NO_ANSWER = (*WITHDRAWN, RankStatus.OVER_ERROR_GATE)
 """Runs that do not say what a system can do. With many failed calls, most of what did not pass was not looked at."""
 
 

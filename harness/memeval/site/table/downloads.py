@@ -1,9 +1,10 @@
 """Tables as CSV and JSON files."""
 
 import json
+from collections.abc import Mapping
 
 from memeval.archive.rows import csv_text
-from memeval.leaderboard.board import BoardRow, BoardTable
+from memeval.leaderboard.board import BoardTable
 from memeval.site.table.columns import Column, ColumnReader, Value
 
 
@@ -45,19 +46,18 @@ def as_json(table: BoardTable, columns: tuple[Column, ...]) -> bytes:
         ],
         "rows": [
             {"slug": row.run.system.slug, "standing": row.standing.value}
-            | {column.name: column.read(row).value for column in columns}
-            | {"intervals": _intervals(columns, row), "ranges": _ranges(columns, row)}
+            | _cells({column.name: column.read(row) for column in columns})
             for row in table.rows
         ],
     }
     return (json.dumps(data, ensure_ascii=True, sort_keys=True, indent=1, allow_nan=False) + "\n").encode()
 
 
-def _intervals(columns: tuple[Column, ...], row: BoardRow) -> dict[str, list[float]]:
-    found = {column.name: column.read(row).interval for column in columns}
-    return {name: [interval.low, interval.high] for name, interval in found.items() if interval is not None}
-
-
-def _ranges(columns: tuple[Column, ...], row: BoardRow) -> dict[str, list[int]]:
-    found = {column.name: column.read(row).span for column in columns}
-    return {name: list(span) for name, span in found.items() if span is not None}
+def _cells(readings: Mapping[str, ColumnReader]) -> dict[str, object]:
+    return {
+        **{name: each.value for name, each in readings.items()},
+        "intervals": {
+            name: [each.interval.low, each.interval.high] for name, each in readings.items() if each.interval
+        },
+        "ranges": {name: list(each.span) for name, each in readings.items() if each.span},
+    }

@@ -95,18 +95,15 @@ def _system_column(marks: Marks) -> Column:
 _share = partial(Column, write=text.percent, direction=BetterEnd.HIGHER, range=_UNIT, unit="%")
 
 
-def _composite(row: BoardRow) -> ColumnReader:
-    composite = row.run.scores.composite
+def _composite(composite: Composite) -> ColumnReader:
     note = _range(composite.interval) or composite.reason
-    return ColumnReader(composite.value, note=note, interval=composite.interval, url=run_url(row.run.run_id))
+    return ColumnReader(composite.value, note=note, interval=composite.interval)
 
 
 def own_column(weights: str, own: OwnScore) -> Column:
     def read(row: BoardRow) -> ColumnReader:
         score = own(row)
-        if score is None:
-            return ColumnReader(None)
-        return ColumnReader(score.value, note=_range(score.interval) or score.reason, interval=score.interval)
+        return ColumnReader(None) if score is None else _composite(score)
 
     return _share(
         name="own_score",
@@ -151,7 +148,7 @@ COMPOSITE = _share(
     help="Weighted mean of the category scores, the composite, with its 95 % confidence interval. All planned "
     "questions of categories with a weight count; failed answers count as wrong. It leads to the run, with every "
     "answer and grade.",
-    read=_composite,
+    read=lambda row: replace(_composite(row.run.scores.composite), url=run_url(row.run.run_id)),
     first=True,
 )
 GAP = Column(

@@ -75,7 +75,7 @@ def cannot_call(run: Run) -> bool:
 
 
 def _questions(run: Run) -> int:
-    return sum(run.timing.phases[phase].calls for phase in (Phase.ASK, Phase.SEARCH) if phase in run.timing.phases)
+    return sum(run.timing.phases[phase].calls for phase in _QUESTION if phase in run.timing.phases)
 
 
 def _time(phases: tuple[Phase, ...], part: str) -> Callable[[BoardRow], ColumnReader]:

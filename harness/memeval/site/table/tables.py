@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 from markupsafe import Markup
 
-from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
+from memeval.leaderboard.board import WITHDRAWN, BoardRow, BoardTable
 from memeval.leaderboard.pairwise import has_pairs, is_comparable
 from memeval.records.run import Run, SystemKind
 from memeval.site.model import text
@@ -143,28 +143,26 @@ class TableView:
         return f"downloads/{self.id}"
 
 
-def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None = None) -> TableView:
+def view(site: SiteModel, table: BoardTable) -> TableView:
     benchmark = site.benchmark_of(table.track)
     weights = site.own_weights(table.track)
     own = None if weights is None else own_column(weights, lambda row: site.own_scores.get(row.folder.path))
     described = columns(table, benchmark, partial(marks, site, table), own)
-    shown = table.rows if rows is None else rows
-    cells = {row.folder.path: tuple(column.cell(row) for column in described) for row in shown}
-    same = _same([cells[row.folder.path] for row in shown if not row.is_control])
+    cells = {row.folder.path: tuple(column.cell(row) for column in described) for row in table.rows}
+    same = _same([cells[row.folder.path] for row in table.rows if not row.is_control])
     described = tuple(replace(each, first=False) if place in same else each for place, each in enumerate(described))
-    gone = (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)
     track_id = table.track.id  # computed anew each time
     return TableView(
         id=track_id,
         table=table,
         benchmark=benchmark,
         columns=described,
-        lines=tuple(TableLine(row, cells[row.folder.path], needs(row.run)) for row in shown),
+        lines=tuple(TableLine(row, cells[row.folder.path], needs(row.run)) for row in table.rows),
         same=tuple(same.values()),
         judge=judge_note(site, table.track),
         own_weights=weights,
         url=table_url(track_id),
-        withdrawn=tuple(r for r in site.board.runs if r.run.track_id == track_id and r.standing in gone),
+        withdrawn=tuple(r for r in site.board.runs if r.run.track_id == track_id and r.standing in WITHDRAWN),
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memeval.leaderboard.board import BoardRow, RankStatus
+from memeval.leaderboard.board import WITHDRAWN, BoardRow, RankStatus
 from memeval.records.call import Api, Call, Caller, Phase
 from memeval.records.run import SystemKind
 from memeval.site.model.content import SiteModel
@@ -18,7 +18,7 @@ NO_EMBEDDER = "no embedder"
 
 _WRITING = (Phase.INGEST, Phase.SETTLE)
 
-_GONE = (RankStatus.INVALIDATED, RankStatus.SUPERSEDED, RankStatus.PARTIAL)
+_GONE = (*WITHDRAWN, RankStatus.PARTIAL)
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,8 @@ class VersionChart:
 
 def version_chart(title: str, lines: Sequence[ChartLine]) -> VersionChart | None:
     """Return the chart of some lines of one measure; ``None`` if no value is known."""
-    values = [end for line in lines for point in line.trend.points for end in _ends(point) if end is not None]
+    readings = [point.reading for line in lines for point in line.trend.points]
+    values = [end for each in readings for end in (each.value, each.low, each.high) if end is not None]
     if not values:
         return None
     is_dated = all(line.trend.series.is_dated for line in lines)
@@ -90,10 +91,6 @@ def version_chart(title: str, lines: Sequence[ChartLine]) -> VersionChart | None
         for number, (line, each) in enumerate(broken, start=1)
     )
     return VersionChart(title, tuple(line.name for line in lines), breaks, chart, is_dated)
-
-
-def _ends(point: TrendPoint) -> tuple[float | None, ...]:
-    return point.value, point.reading.low, point.reading.high
 
 
 def _dates(lines: Sequence[ChartLine]) -> tuple[Axis, Place]:
