@@ -391,7 +391,7 @@ minute). The numbers are also in [beliefs-2.json](beliefs-2.json).
 
 The controls *Template solver*, *Seed table*, *Padded contexts* and *All candidates* try to score without remembering.
 These are the stored runs of the protocol `retrieval`, with 95 % intervals and the
-[range of ranks](methodology.md#ranks-and-ties) among the systems. Controls have no rank, nor have systems that ran with
+[range of ranks](ranks.md#ranks-and-ties) among the systems. Controls have no rank, nor have systems that ran with
 a part of their features only. A dash means no run.
 
 {earned}

@@ -96,7 +96,7 @@ description: How often the ranks are wrong, and which differences they can show,
 
 # Simulation of the ranks
 
-How often are the [ranks](methodology.md#ranks-and-ties) wrong, and which differences can they show? Real boards cannot
+How often are the [ranks](ranks.md#ranks-and-ties) wrong, and which differences can they show? Real boards cannot
 tell, because nobody knows which system is truly better. So memeval makes boards of systems with a known expected score,
 on the categories and conversations of real benchmarks. Some systems are better on some conversations, by chance: the
 standard deviation is 0.4 on the logit scale, about 8 points. Items differ in difficulty, and so do conversations.
@@ -154,7 +154,7 @@ With ten conversations, the interval of one score is a little too narrow. That o
 ## Index
 
 Eleven systems on beliefs@2, DeepMemEval and LoCoMo, with equal weights: 260, 50 and 10 groups of items. Intervals and
-ties of the [overall index](methodology.md#overall-index) come from one estimate of the variance. The table shows how
+ties of the [overall index](ranks.md#overall-index) come from one estimate of the variance. The table shows how
 often the 95 % interval of an index holds the truth, and on how many boards two systems of equal index are separated.
 {index_repeats} boards each.
 

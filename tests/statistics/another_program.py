@@ -1,4 +1,4 @@
-"""p-values and intervals by the recipe of the methodology page, in plain Python and NumPy: nothing of memeval."""
+"""p-values and intervals by the recipe of *Scores and ranks*, in plain Python and NumPy: nothing of memeval."""
 
 import gzip
 import hashlib
