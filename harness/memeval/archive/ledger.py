@@ -20,13 +20,12 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack
 
-from memeval.archive.rows import reading
 from memeval.archive.runs import RunFolder
 from memeval.archive.signatures import LEDGER_NAMESPACE, SignatureResult, SignatureState, Signers, sign, signed_bytes
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Runner, Sample
-from memeval.storage import locked, writable, write_whole
+from memeval.storage import locked, readable, writable, write_whole
 
 
 @dataclass(frozen=True)
@@ -321,7 +320,7 @@ class Ledger:
     def _content(self) -> _Content:
         if self._until is not None:
             return _Content(tuple(self._until))
-        with reading(self.path, "Check its permissions."), suppress(FileNotFoundError):
+        with readable(self.path, "Check its permissions."), suppress(FileNotFoundError):
             return _Content.of(self.path.read_bytes())
         return _Content()
 
