@@ -40,14 +40,14 @@ NEXT_STEPS = (
 )
 
 
-def quick_runs(file: Path = FILE) -> list[PlannedRun]:
+def quick_runs() -> list[PlannedRun]:
     """Return the runs of some controls and the light systems on the quick tier, without models."""
     from memeval.benchmarks import quick_benchmark
     from memeval.evaluation.plan.reading import planned_runs
     from memeval.local import is_local
 
     benchmark = quick_benchmark().info.id
-    runs = [run for run in planned_runs(file) if (run.benchmark, run.tier) == (benchmark, TIER)]
+    runs = [run for run in planned_runs(FILE) if (run.benchmark, run.tier) == (benchmark, TIER)]
     offline = [run for run in runs if not is_local(run.reader or "")]
     sources = [(run, run.system) for run in offline if not isinstance(run.system, str)]
     return [run for run, source in sources if (source.slug in CONTROLS if source.control else source.light)]

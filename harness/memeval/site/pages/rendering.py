@@ -70,9 +70,7 @@ def environment() -> Environment:
         "reader_label": labels.reader_label,
         "slice_label": labels.slice_label,
         "slice_value": lambda value, name: labels.slice_value(name, value),
-        "reader_meaning": labels.reader_meaning,
         "rank": standings.rank_text,
-        "verdict": standings.verdict,
         "detectable": tiers.detectable_text,
     }
     made.globals |= {
@@ -81,7 +79,6 @@ def environment() -> Environment:
         "items_url": urls.items_url,
         "benchmark_url": urls.benchmark_url,
         "samples_url": urls.samples_url,
-        "table_url": urls.table_url,
         "track_url": urls.track_url,
         "compare_url": urls.compare_url,
         "trade_offs_url": urls.trade_offs_url,
