@@ -23,6 +23,7 @@ from memeval.site.release.targets import FolderTarget
 from tests.support.boards import add_run, small_build
 from tests.support.calling import Call
 from tests.support.commands import ROOT
+from tests.support.signing import make_key, needs_ssh_keygen, signer
 
 LINES = 40
 
@@ -49,6 +50,11 @@ def add_lines(board: Path, by: str, number: int = LINES, key: Path | None = None
     ledger, runs = Ledger(board / "results", key), sealed_runs(board / "results")
     for place in range(number):
         ledger.append(LedgerEvent.REPLIED, runs[place % len(runs)], by=by, reason=f"line {place} of {by}")
+
+
+def add_to_both(clones: tuple[Path, Path], number: int, key: Path | None = None) -> None:
+    for board, name in zip(clones, ("Ada", "Bob"), strict=True):
+        add_lines(board, name, number, key)
 
 
 @pytest.fixture
@@ -131,8 +137,7 @@ def test_clones_of_a_merged_ledger_both_go_on_and_are_merged_again(clones: tuple
 
 def test_memeval_merges_what_git_does_not(clones: tuple[Path, Path]) -> None:
     ada, bob = (board / "results" for board in clones)
-    for board, name in zip(clones, ("Ada", "Bob"), strict=True):
-        add_lines(board, name, 5)
+    add_to_both(clones, 5)
     before = Ledger(ada).path.read_bytes()
     assert (Ledger(ada).merge(Ledger(bob)), Ledger(bob).merge(Ledger(ada))) == (5, 5)
     assert set(before.splitlines()) < set(Ledger(ada).path.read_bytes().splitlines())
@@ -146,12 +151,11 @@ def test_memeval_merges_what_git_does_not(clones: tuple[Path, Path]) -> None:
     assert len({last.previous, *last.joins}) == 2
 
 
+@needs_ssh_keygen
 def test_signatures_stay_valid_and_times_count_within_a_clone(clones: tuple[Path, Path], tmp_path: Path) -> None:
-    key = tmp_path / "key"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
-    (tmp_path / "signers").write_text(f"ada {key.with_suffix('.pub').read_text()}")
-    for board, name in zip(clones, ("Ada", "Bob"), strict=True):
-        add_lines(board, name, 2, key)
+    key = make_key(tmp_path, "key")
+    (tmp_path / "signers").write_text(signer("ada", key))
+    add_to_both(clones, 2, key)
     ledger = Ledger(clones[0] / "results", key)
     ledger.merge(Ledger(clones[1] / "results"))
     add_lines(clones[0], "Ada", 1, key)
@@ -159,11 +163,11 @@ def test_signatures_stay_valid_and_times_count_within_a_clone(clones: tuple[Path
     assert states == [SignatureState.NOT_SIGNED, *[SignatureState.GOOD] * 5]
 
 
+@needs_ssh_keygen
 def test_a_signature_earlier_than_a_line_before_it_is_never_made(
     clones: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    key = tmp_path / "key"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    key = make_key(tmp_path, "key")
     monkeypatch.setattr(ledger_module, "_now", lambda: "2026-01-01T00:00:00+00:00")
     before = (clones[0] / "results" / "ledger.jsonl").read_bytes()
     with pytest.raises(BadInput, match=r"clock \(2026-01-01T00:00:00\+00:00\) is behind .* Set the clock"):
@@ -222,8 +226,7 @@ def test_a_hostile_ledger_is_not_merged(
     clones: tuple[Path, Path], edit: Callable[[list[bytes]], list[bytes]], problem: str
 ) -> None:
     ada, bob = (Ledger(board / "results") for board in clones)
-    for board, name in zip(clones, ("Ada", "Bob"), strict=True):
-        add_lines(board, name, 4)
+    add_to_both(clones, 4)
     before = ada.path.read_bytes()
     bob.path.write_bytes(b"".join(line + b"\n" for line in edit(bob.path.read_bytes().splitlines())))
     with pytest.raises(BadInput, match=problem):
@@ -245,8 +248,7 @@ def test_a_line_of_ours_with_another_content_is_not_merged(clones: tuple[Path, P
 
 
 def test_lines_cut_off_after_a_release_of_a_merged_ledger_are_noticed(clones: tuple[Path, Path]) -> None:
-    for board, name in zip(clones, ("Ada", "Bob"), strict=True):
-        add_lines(board, name, 3)
+    add_to_both(clones, 3)
     results = clones[0] / "results"
     Ledger(results).merge(Ledger(clones[1] / "results"))
     list(publish(results, FolderTarget(clones[0] / "public"), version="1", by="tester"))
@@ -256,8 +258,7 @@ def test_lines_cut_off_after_a_release_of_a_merged_ledger_are_noticed(clones: tu
 
 
 def test_a_release_of_a_merged_ledger_holds_before_its_own_line_is_written(clones: tuple[Path, Path]) -> None:
-    for board, name in zip(clones, ("Ada", "Bob"), strict=True):
-        add_lines(board, name, 3)
+    add_to_both(clones, 3)
     ledger = Ledger(clones[0] / "results")
     ledger.merge(Ledger(clones[1] / "results"))
     merged = ledger.digest()
@@ -268,8 +269,7 @@ def test_a_release_of_a_merged_ledger_holds_before_its_own_line_is_written(clone
 def test_the_command_merges_a_file_or_a_folder_and_says_how_many_lines(
     clones: tuple[Path, Path], tmp_path: Path, call: Call
 ) -> None:
-    for board, name in zip(clones, ("Ada", "Bob"), strict=True):
-        add_lines(board, name, 3)
+    add_to_both(clones, 3)
     results = str(clones[0] / "results")
     shutil.copyfile(clones[1] / "results" / "ledger.jsonl", tmp_path / "theirs.jsonl")
     for other, added in ((tmp_path / "theirs.jsonl", "3 new lines"), (clones[1] / "results", "0 new lines")):

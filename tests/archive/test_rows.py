@@ -106,6 +106,9 @@ def test_a_last_line_without_its_end_is_cut_off(tmp_path: Path, name: str) -> No
     data = RAW[:-1]
     path = written(tmp_path, gzip.compress(data) if name.endswith(".gz") else data, name)
     assert refusal(path) == ":40: the last line is cut off. Restore the file, or record a new run."
+    if name.endswith(".gz"):
+        with pytest.raises(BadInput, match=rf"log.jsonl.gz:{len(LINES)}: the last line is cut off"):
+            inner_digest(path)
 
 
 def test_a_file_that_is_not_there_or_is_a_folder_is_refused(tmp_path: Path) -> None:
@@ -195,9 +198,3 @@ def test_only_so_many_bytes_of_files_stay_in_memory(tmp_path: Path) -> None:
     rows.read(written(tmp_path, shorter, "short.jsonl.gz"), LogLine, its_digest)
     assert rows.read(path, LogLine, DIGEST) is not first
     assert SharedRows(most=10).read(path, LogLine, DIGEST).rows == LINES
-
-
-def test_a_digest_is_of_whole_lines_only(tmp_path: Path) -> None:
-    path = written(tmp_path, gzip.compress(RAW[:-1]))
-    with pytest.raises(BadInput, match=rf"log.jsonl.gz:{len(LINES)}: the last line is cut off"):
-        inner_digest(path)

@@ -91,11 +91,6 @@ def test_what_is_no_place_is_refused(named: str) -> None:
         parse_place(named)
 
 
-def test_a_missing_bucket_is_a_sentence(bucket: Bucket) -> None:
-    with pytest.raises(BadStore, match=r"the bucket does not exist\. Create it"):
-        open_store(parse_place("s3://not-here/x")).create("a", b"x")
-
-
 @pytest.mark.parametrize("times", [1, 100])
 def test_a_reply_that_is_cut_in_its_headers_is_not_taken_for_an_empty_one(
     bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int

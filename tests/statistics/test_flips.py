@@ -156,28 +156,6 @@ def test_clusters_without_a_part_change_no_p_value() -> None:
     assert family_tests([parts], [""]).p.tolist() == family_tests([more], [""]).p.tolist()
 
 
-def test_a_difference_of_zero_has_p_1_and_costs_the_others_nothing() -> None:
-    alone, _ = family([[1.0] * 8])
-    p, corrected = family([[1.0] * 8, [0.0] * 8])
-    assert p == [alone[0], 1.0] and corrected == [alone[0], 1.0]
-
-
-def test_copies_of_a_difference_cost_nothing() -> None:
-    """Holm's correction multiplies by ten here."""
-    chance = random.Random(9)
-    row = [chance.gauss(0.7, 1) for _ in range(10)]
-    assert family([row] * 10)[1] == pytest.approx([family([row])[0][0]] * 10)
-
-
-def test_corrected_p_values_never_fall_below_the_single_ones_and_keep_their_order() -> None:
-    chance = np.random.default_rng(8)
-    rows = (chance.normal(size=(12, 16)) + np.linspace(0, 1, 12)[:, None]).tolist()
-    p, corrected = family(rows)
-    assert all(one <= other for one, other in zip(p, corrected, strict=True))
-    strongest = sorted(range(12), key=lambda place: p[place])
-    assert corrected[strongest[0]] == min(corrected)
-
-
 def test_an_empty_family_has_no_p_values() -> None:
     assert family([]) == [[], []]
 

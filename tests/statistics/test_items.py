@@ -61,13 +61,6 @@ def test_the_composite_is_the_weighted_mean_of_the_categories() -> None:
     assert composites(np.array([row]), FIXED) == pytest.approx([0.5 / 3 + 0.3 / 2 + 0.2])
 
 
-def test_an_item_that_follows_skill_discriminates_and_one_against_it_is_negative() -> None:
-    skill = np.linspace(0, 1, 5)
-    scores = np.column_stack([skill, skill, skill, 1 - skill])
-    found = item_statistics(scores, Weighting(np.zeros(4, np.intp), np.ones(1), shared=True))
-    assert found.discrimination == pytest.approx([1, 1, 1, -1])
-
-
 def test_removing_an_item_that_decides_a_place_moves_both_systems() -> None:
     scores = np.array([[1.0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1.0]])  # 0.167 and 0.2
     assert item_statistics(scores, FIXED).moved.tolist() == [0, 2, 2, 0, 0, 2]

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from memeval.archive.rows import indented, pack, read_rows, reading
+from memeval.archive.rows import indented, pack, read_head, read_rows
 from memeval.records.audit import Audit, Probe
 from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call
@@ -39,9 +39,7 @@ class AuditFolder:
 
     @cached_property
     def head_bytes(self) -> bytes:
-        where = self.path / self.HEAD
-        with reading(where, "Restore the file.", missing="Restore the file."):
-            return where.read_bytes()
+        return read_head(self.path / self.HEAD, missing="Restore the file.")
 
     @property
     def digest(self) -> Digest:

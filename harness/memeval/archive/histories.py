@@ -7,11 +7,11 @@ So no board, index or release of the results folder above finds these runs.
 from collections.abc import Iterator
 from pathlib import Path
 
-from memeval.archive.rows import indented, reading, write_files
+from memeval.archive.rows import indented, write_files
 from memeval.archive.runs import HISTORY, RunFolder, history_runs
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.history import MeasuredVersion, VersionHistory, VersionRun
-from memeval.storage import listed
+from memeval.storage import listed, readable
 
 
 def history_path(results: Path, slug: str) -> Path:
@@ -39,7 +39,7 @@ def history_of_system(results: Path, slug: str) -> VersionHistory | None:
 
 
 def read_history(path: Path) -> VersionHistory:
-    with reading(path, None):
+    with readable(path):
         history = VersionHistory.parse(path.read_bytes(), path)
     if history.slug != path.stem:
         raise BadInput(f"is the history of '{history.slug}'.", where=path, remedy=f"Name it {history.slug}.json.")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import getpass
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,13 +19,12 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack
 
-from memeval.archive.rows import reading
 from memeval.archive.runs import RunFolder
 from memeval.archive.signatures import LEDGER_NAMESPACE, SignatureResult, SignatureState, Signers, sign, signed_bytes
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Runner, Sample
-from memeval.storage import locked, writable, write_whole
+from memeval.storage import append_whole, locked, readable, writable, write_whole
 
 
 @dataclass(frozen=True)
@@ -236,11 +234,9 @@ class Ledger:
                     self._refuse_early(entry, entries.values())
                     signature = sign(signed_bytes(entry.data()), self.key, LEDGER_NAMESPACE)
                     entry = entry.model_copy(update={"signature": signature})
-                with self.path.open("ab") as stream:
+                with self.path.open("ab", buffering=0) as stream:
                     stream.truncate(stream.tell() - len(content.tail))
-                    stream.write(content.joint + (entry.to_json() + "\n").encode())
-                    stream.flush()
-                    os.fsync(stream.fileno())
+                    append_whole(stream, content.joint + (entry.to_json() + "\n").encode())
         return entry
 
     def _refuse_early(self, entry: LedgerEntry, earlier: Iterable[LedgerEntry]) -> None:
@@ -321,7 +317,7 @@ class Ledger:
     def _content(self) -> _Content:
         if self._until is not None:
             return _Content(tuple(self._until))
-        with reading(self.path, "Check its permissions."), suppress(FileNotFoundError):
+        with readable(self.path, "Check its permissions."), suppress(FileNotFoundError):
             return _Content.of(self.path.read_bytes())
         return _Content()
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from memeval.archive.rows import indented, reading, write_files
+from memeval.archive.rows import indented, write_files
 from memeval.records.matrix import Matrix, MatrixResult
-from memeval.storage import listed
+from memeval.storage import listed, readable
 
 MATRICES = "matrices"
 
@@ -21,7 +21,7 @@ class MatrixFolder:
     @cached_property
     def matrix(self) -> Matrix:
         where = self.path / HEAD
-        with reading(where, "Run memeval matrix again."):
+        with readable(where, "Run memeval matrix again."):
             return Matrix.parse(where.read_bytes(), where)
 
 

@@ -20,12 +20,13 @@ from pydantic import ValidationError
 from memeval.records.base import Digest, Stored, misfit
 from memeval.records.errors import BadInput
 from memeval.records.run import FileDigest
-from memeval.storage import cache_home, writable, write_whole
+from memeval.storage import cache_home, readable, writable, write_whole
 
 T = TypeVar("T", bound=Stored)
 
 LONGEST_LINE = 64_000_000
 
+LARGEST_HEAD = 64_000_000
 
 BUFFER = 1 << 17
 """Bytes of a gzipped row file that are unpacked at once, fewer than a line may have."""
@@ -36,18 +37,21 @@ SHARED_BYTES = 8_000_000
 REMEDY = "Restore the file, or record a new run."
 
 
-@contextmanager
-def reading(path: Path, remedy: str | None, missing: str | None = None) -> Iterator[None]:
-    """Turn an error of the file system while a file is read into a sentence.
+def read_head(path: Path, missing: str) -> bytes:
+    """Return the bytes of the file that describes a folder.
 
-    ``missing``: what to do if the folder lacks the file; ``None`` if that is an error like others. Raises ``BadInput``.
+    ``missing``: what to do if the folder lacks it. Raises BadInput: it is missing, too large or not a regular file, or
+    cannot be read.
     """
-    try:
-        yield
-    except OSError as error:
-        if missing is not None and isinstance(error, FileNotFoundError):
+    with readable(path, REMEDY):
+        try:
+            state = path.stat()
+            if not stat.S_ISREG(state.st_mode) or state.st_size > LARGEST_HEAD:
+                problem = f"is not a regular file of at most {LARGEST_HEAD:,} bytes."
+                raise BadInput(problem, where=path, remedy=REMEDY)
+            return path.read_bytes()
+        except FileNotFoundError:
             raise BadInput(f"there is no {path.name} here.", where=path.parent, remedy=missing) from None
-        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=remedy) from None
 
 
 def read_rows(path: Path, model: type[T]) -> Iterator[T]:
@@ -162,7 +166,7 @@ def _too_long(where: str) -> BadInput:
 def _row_file(path: Path) -> Iterator[BinaryIO | io.BufferedReader]:
     """Open a row file. A buffer around ``GzipFile`` needs no call of Python code for each line."""
     is_packed = path.suffix == ".gz"
-    with reading(path, REMEDY):
+    with readable(path, REMEDY):
         try:
             if not stat.S_ISREG(path.stat().st_mode):  # to open a named pipe would wait for ever
                 raise BadInput("is not a regular file.", where=path, remedy=REMEDY)

@@ -2,14 +2,13 @@
 
 import json
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from memeval.archive.rows import REMEDY, cached_rows, read_rows, reading
+from memeval.archive.rows import cached_rows, read_head, read_rows
 from memeval.archive.sources import is_in_source
 from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call, Prompt, Traffic
@@ -38,8 +37,6 @@ ROW_FILES = (
 REQUIRED = frozenset({"responses.jsonl", "contexts.jsonl", "grades.jsonl"})
 """Files without which a run cannot be read."""
 
-LARGEST_HEAD = 64_000_000
-
 HISTORY = "history"
 """The folder of the runs of released versions, inside a results folder. None of them is on a board."""
 
@@ -61,12 +58,7 @@ class RunFolder:
 
     @cached_property
     def head_bytes(self) -> bytes:
-        path = self.path / "run.json"
-        with reading(path, REMEDY, missing="Name the folder of a finished run."):
-            if not stat.S_ISREG(path.stat().st_mode) or path.stat().st_size > LARGEST_HEAD:
-                problem = f"is not a regular file of at most {LARGEST_HEAD:,} bytes."
-                raise BadInput(problem, where=path, remedy=REMEDY)
-            return path.read_bytes()
+        return read_head(self.path / "run.json", missing="Name the folder of a finished run.")
 
     @cached_property
     def run(self) -> Run:

@@ -65,6 +65,9 @@ class Headers:
     """The value of ``Cache-Control``; ``None`` to send none."""
 
 
+NO_HEADERS = Headers()
+
+
 class ObjectStore(Protocol):
     """Objects by key. A key is a relative path with slashes: ``runs/beliefs@2/bm25/…``.
 
@@ -81,7 +84,7 @@ class ObjectStore(Protocol):
         """Whether the store itself makes :meth:`create` atomic. The first call may send a probe."""
         ...
 
-    def create(self, key: str, content: bytes | Path, headers: Headers = Headers()) -> bool:
+    def create(self, key: str, content: bytes | Path, headers: Headers = NO_HEADERS) -> bool:
         """Store an object, unless the key is taken: False. A cut transfer stores nothing.
 
         A store that overwrites silently is asked first, so that two writers at the same time can both succeed. Use keys
@@ -90,7 +93,7 @@ class ObjectStore(Protocol):
         ...
 
     def replace(
-        self, key: str, content: bytes | Path, headers: Headers = Headers(), *, seen: str | None = None
+        self, key: str, content: bytes | Path, headers: Headers = NO_HEADERS, *, seen: str | None = None
     ) -> bool:
         """Store an object whether or not the key is taken; a cut transfer leaves the former object.
 

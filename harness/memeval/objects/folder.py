@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
-from memeval.objects.base import BadStore, Headers, ObjectInfo, whole_or_none
+from memeval.objects.base import NO_HEADERS, BadStore, Headers, ObjectInfo, whole_or_none
 from memeval.records.errors import BadInput
 from memeval.storage import locked
 
-_NO_HEADERS = Headers()
 PART = ".part-"
 """The start of the name of a file that is being written; it is no object."""
 
@@ -33,7 +33,7 @@ class FolderStore:
     def url(self) -> str:
         return str(self.root)
 
-    def create(self, key: str, content: bytes | Path, headers: Headers = _NO_HEADERS) -> bool:
+    def create(self, key: str, content: bytes | Path, headers: Headers = NO_HEADERS) -> bool:
         path = self._path(key)
         if path.exists():
             return False
@@ -50,7 +50,7 @@ class FolderStore:
         return True
 
     def replace(
-        self, key: str, content: bytes | Path, headers: Headers = _NO_HEADERS, *, seen: str | None = None
+        self, key: str, content: bytes | Path, headers: Headers = NO_HEADERS, *, seen: str | None = None
     ) -> bool:
         path = self._path(key)
         with self._part(path, content) as part, locked(self.root):
@@ -60,21 +60,11 @@ class FolderStore:
         return True
 
     def read(self, key: str) -> bytes:
-        try:
-            return self._path(key).read_bytes()
-        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-            raise KeyError(key) from None
-        except OSError as error:
-            raise _unreadable(self._path(key), error) from None
+        with self._opened(key) as source:
+            return source.read()
 
     def download(self, key: str, path: Path) -> None:
-        try:
-            source = self._path(key).open("rb")
-        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-            raise KeyError(key) from None
-        except OSError as error:
-            raise _unreadable(self._path(key), error) from None
-        with source, whole_or_none(path) as stream:
+        with self._opened(key) as source, whole_or_none(path) as stream:
             shutil.copyfileobj(source, stream)
 
     def info(self, key: str) -> ObjectInfo | None:
@@ -117,6 +107,17 @@ class FolderStore:
         if not parts or ".." in parts or key.startswith("/") or "\0" in key:
             raise BadInput(f"{key!r} is not a key.", where=self.root, remedy="Use a relative path.")
         return self.root.joinpath(*parts)
+
+    @contextmanager
+    def _opened(self, key: str) -> Iterator[BinaryIO]:
+        path = self._path(key)
+        try:
+            with path.open("rb") as stream:
+                yield stream
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+            raise KeyError(key) from None
+        except OSError as error:
+            raise _unreadable(path, error) from None
 
     def _tag(self, key: str) -> str | None:
         with suppress(KeyError):

@@ -14,13 +14,11 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from memeval.objects.base import BadStore, Headers, ObjectInfo, Place, whole_or_none
+from memeval.objects.base import NO_HEADERS, BadStore, Headers, ObjectInfo, Place, whole_or_none
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import CompletedPartTypeDef, HeadObjectOutputTypeDef, ListObjectsV2OutputTypeDef
-
-_NO_HEADERS = Headers()
 
 _CHUNK_BYTES = 2**20
 
@@ -93,8 +91,8 @@ class BucketStore:
         """Whether the service refuses a second object under a key; found with a probe, which is deleted again."""
         key = f"{_PROBE}{uuid.uuid4().hex}"
         try:
-            self._put(key, b"1", _NO_HEADERS, {"IfNoneMatch": "*"})
-            return not self._put(key, b"2", _NO_HEADERS, {"IfNoneMatch": "*"})
+            self._put(key, b"1", NO_HEADERS, {"IfNoneMatch": "*"})
+            return not self._put(key, b"2", NO_HEADERS, {"IfNoneMatch": "*"})
         except _NotUnderstood:
             return False
         except BadStore as error:  # the probe's key says nothing to a user
@@ -103,7 +101,7 @@ class BucketStore:
             with suppress(BadStore):
                 self.delete(key)
 
-    def create(self, key: str, content: bytes | Path, headers: Headers = _NO_HEADERS) -> bool:
+    def create(self, key: str, content: bytes | Path, headers: Headers = NO_HEADERS) -> bool:
         if self.refuses_overwriting:
             return self._put(key, content, headers, {"IfNoneMatch": "*"})
         if self.info(key) is not None:
@@ -111,7 +109,7 @@ class BucketStore:
         return self._put(key, content, headers, {})
 
     def replace(
-        self, key: str, content: bytes | Path, headers: Headers = _NO_HEADERS, *, seen: str | None = None
+        self, key: str, content: bytes | Path, headers: Headers = NO_HEADERS, *, seen: str | None = None
     ) -> bool:
         if seen is None or self.refuses_overwriting:
             return self._put(key, content, headers, {} if seen is None else {"IfMatch": f'"{seen}"'})

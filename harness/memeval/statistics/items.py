@@ -57,7 +57,8 @@ def item_statistics(scores: Array, weighting: Weighting) -> ItemStatistics:
 
 def composites(scores: Array, weighting: Weighting) -> Array:
     """Return the composite of each system, shape (systems,): ``Σ_c w_c · mean_c``."""
-    composite: Array = scores @ _item_weights(weighting)
+    counts = np.bincount(weighting.category, minlength=len(weighting.weights))
+    composite: Array = scores @ (weighting.weights[weighting.category] / counts[weighting.category])
     return composite
 
 
@@ -93,11 +94,6 @@ def _check(scores: Array, weighting: Weighting) -> None:
         or not np.isin(weighting.category, np.arange(len(weighting.weights))).all()
     ):
         raise ValueError("every item needs a category with a weight")
-
-
-def _item_weights(weighting: Weighting) -> Array:
-    counts = np.bincount(weighting.category, minlength=len(weighting.weights))
-    return weighting.weights[weighting.category] / counts[weighting.category]
 
 
 def _category_means(scores: Array, weighting: Weighting, counts: Places) -> Array:

@@ -154,7 +154,8 @@ def drawn_weightings(benchmarks: int, draws: int = WEIGHTINGS) -> Array:
 
     Returns: Shape (draws, benchmarks); the rows sum to 1.
     """
-    uniform = (_integers(f"{SEED}:weightings:{benchmarks}", draws * benchmarks) + 1.0) / 2.0**32
+    drawn = hashlib.shake_256(f"{SEED}:weightings:{benchmarks}".encode()).digest(4 * draws * benchmarks)
+    uniform = (np.frombuffer(drawn, "<u4") + 1.0) / 2.0**32
     exponential = -np.log(uniform).reshape(draws, benchmarks)
     totals = exponential.sum(axis=1, keepdims=True)
     return np.asarray(np.where(totals > 0, exponential / np.where(totals > 0, totals, 1.0), 1.0 / benchmarks))
@@ -188,8 +189,3 @@ def lead_of(first: Array, second: Array, weightings: Array) -> Lead:
     difference = weightings @ (first - second)
     leads, trails = (float(np.mean(sign * difference > TOLERANCE)) for sign in (1, -1))
     return Lead(first=leads, second=trails, tied=float(np.mean(np.abs(difference) <= TOLERANCE)))
-
-
-def _integers(seed: str, count: int) -> Array:
-    drawn = hashlib.shake_256(seed.encode("utf-8", "surrogatepass")).digest(4 * count)
-    return np.frombuffer(drawn, "<u4").astype(np.float64)

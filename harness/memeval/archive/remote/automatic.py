@@ -17,7 +17,7 @@ from memeval.objects import ObjectStore, Place, open_store, parse_place
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.journal import QueuedPush
 from memeval.settings import SETTINGS, read_settings
-from memeval.storage import locked, readable, writable, write_whole
+from memeval.storage import append_whole, locked, readable, writable, write_whole
 
 ARCHIVE, DISABLE = "MEMEVAL_ARCHIVE", "MEMEVAL_ARCHIVE_DISABLE"
 
@@ -148,12 +148,10 @@ def enqueue(results: Path, folder: RunFolder, problem: str) -> None:
     line = QueuedPush(run=folder.name, at=datetime.now(UTC).isoformat(timespec="seconds"), problem=problem)
     with writable(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with locked(path.parent), path.open("a+b") as stream:
+        with locked(path.parent), path.open("a+b", buffering=0) as stream:
             stream.seek(max(stream.tell() - 1, 0))
             joint = b"" if stream.read(1) in (b"", b"\n") else b"\n"  # a former writer was killed
-            stream.write(joint + (line.to_json() + "\n").encode())
-            stream.flush()
-            os.fsync(stream.fileno())
+            append_whole(stream, joint + (line.to_json() + "\n").encode())
 
 
 def queued_runs(results: Path) -> list[RunFolder]:

@@ -117,7 +117,7 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
         plain.append(row)
         right = grades[key.item_id].verdict is True
         evaluated.append({**row, "eval_label": right, "eval_model": judge})
-    return [write_json(to, plain, indent=2), write_lines(to.with_name(f"{to.name}.eval-{file_name(judge)}"), evaluated)]
+    return [write_json(to, plain), write_lines(to.with_name(f"{to.name}.eval-{file_name(judge)}"), evaluated)]
 
 
 def _row(key: ItemKey, responses: Sequence[Response]) -> dict[str, Any]:

@@ -164,8 +164,8 @@ def require_session(run: RunFolder, benchmark_session: BenchmarkSession | None) 
     return benchmark_session
 
 
-def write_json(path: Path, value: Any, *, indent: int | None = None) -> Path:
-    path.write_text(json.dumps(value, indent=indent, allow_nan=False), encoding="utf-8")
+def write_json(path: Path, value: Any) -> Path:
+    path.write_text(json.dumps(value, indent=2, allow_nan=False), encoding="utf-8")
     return path
 
 

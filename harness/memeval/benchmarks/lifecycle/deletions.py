@@ -19,7 +19,7 @@ class _Memory:
     """Two users who told values of the same topics, in words of the questions, so that a search finds them."""
 
     def __init__(self, script: Script, facts: int) -> None:
-        self.script, self.topics = script, topics_of(script.rng, TOPICS, facts)
+        self.script, self.topics = script, topics_of(script.rng, facts)
         self.users = users(script.rng, 2)
         self.held: dict[tuple[User, Topic], ProbeStatement] = {}
         for topic in self.topics:
@@ -130,7 +130,7 @@ def exported(script: Script, whole_user: bool) -> None:
 
 def apart(script: Script) -> None:
     rng = script.rng
-    shared, own = topics_of(rng, TOPICS, 2)
+    shared, own = topics_of(rng, 2)
     extra = rng.choice([topic for topic in TOPICS if topic not in (shared, own)])
     people = users(rng, NEIGHBOURS)
     held: dict[tuple[str, Topic], ProbeStatement] = {}
@@ -189,7 +189,7 @@ def at_once(script: Script) -> None:
     rng = script.rng
     people = users(rng, AT_ONCE_USERS)
     told = []
-    for topic in topics_of(rng, TOPICS, AT_ONCE_FACTS):
+    for topic in topics_of(rng, AT_ONCE_FACTS):
         for user, value in zip(people, rng.sample(topic.values, AT_ONCE_USERS), strict=True):
             told.append((user, topic, value))
     rng.shuffle(told)

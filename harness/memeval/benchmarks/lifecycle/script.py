@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from memeval.benchmarks.kit.talk import month
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeRule, ProbeStage, ProbeStatement
-from memeval.benchmarks.lifecycle.words import FRAMES, PEOPLE, Topic, phrases_of
+from memeval.benchmarks.lifecycle.words import FRAMES, PEOPLE, TOPICS, Topic, phrases_of
 from memeval.keys import ItemKey
 from memeval.records.scenario import (
     Ask,
@@ -187,5 +187,5 @@ def users(rng: random.Random, count: int) -> list[User]:
     return [User(name, bank) for name, bank in zip(names, banks, strict=True)]
 
 
-def topics_of(rng: random.Random, topics: Sequence[Topic], count: int) -> list[Topic]:
-    return rng.sample(list(topics), count)
+def topics_of(rng: random.Random, count: int) -> list[Topic]:
+    return rng.sample(TOPICS, count)

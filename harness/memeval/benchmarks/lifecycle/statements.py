@@ -26,7 +26,7 @@ def correct(script: Script) -> None:
     """Write updates, retractions, corrections of corrections and contradicting sources; ask for present and past."""
     rng = script.rng
     (user,) = users(rng, 1)
-    updated, restored, retracted, contradicted = topics_of(rng, TOPICS, 4)
+    updated, restored, retracted, contradicted = topics_of(rng, 4)
     form = _old_form(script, user, contradicted)
     values = rng.sample(updated.values, 2)
     old, month = _told(script, user, updated, values[0]), script.month
@@ -88,7 +88,7 @@ def believe(script: Script) -> None:
     rng = script.rng
     (user,) = users(rng, 1)
     told: list[tuple[Topic, Planted, str, ProbeStatement, ProbeStatement]] = []
-    for topic, planted in zip(topics_of(rng, TOPICS, len(FRAMES.planted)), FRAMES.planted, strict=True):
+    for topic, planted in zip(topics_of(rng, len(FRAMES.planted)), FRAMES.planted, strict=True):
         true, false = rng.sample(topic.values, 2)
         order = rng.choice(("claim first", "claim last"))
         claimed = None if order == "claim last" else _plant(script, user, topic, planted, false)
@@ -129,7 +129,7 @@ def provenance(script: Script) -> None:
     """Write facts that are said once, twice, changed, or also said about somebody else; sources must be named."""
     rng = script.rng
     (user,) = users(rng, 1)
-    once, twice, changed, shared = topics_of(rng, TOPICS, 4)
+    once, twice, changed, shared = topics_of(rng, 4)
     single, first_told, old = (_told_plainly(script, user, topic) for topic in (once, twice, changed))
     elsewhere = rng.choice(shared.values)
     relation = rng.choice(PEOPLE.relations)
@@ -173,7 +173,7 @@ def growth(script: Script, size: int, cluster: str) -> None:
     """
     rng, script.gap = script.rng, 1
     (user,) = users(rng, 1)
-    topics = topics_of(rng, TOPICS, 2)
+    topics = topics_of(rng, 2)
     values = [rng.choice(topic.values) for topic in topics]
     patterns = [rng.choice(topic.told) for topic in topics]
     talk = _talk(stream(cluster, "talk"), topics, values)

@@ -237,7 +237,7 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
             qa.append({**released, **predicted})
         conversations.append({"sample_id": sample_id, "qa": qa})
     stats = to.with_name(f"{to.stem}_stats.json")
-    return [write_json(to, conversations, indent=2), write_json(stats, {slug: statistics.table(retrieves)}, indent=2)]
+    return [write_json(to, conversations), write_json(stats, {slug: statistics.table(retrieves)})]
 
 
 def _released(item: ItemKey, question: str) -> dict[str, Any]:

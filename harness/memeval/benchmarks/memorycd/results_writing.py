@@ -245,7 +245,7 @@ class _Domain:
             "log_files": files,
             "memeval": self._additions(),
         }
-        return write_json(self.summary, summary, indent=2)
+        return write_json(self.summary, summary)
 
     def _means(self) -> Iterator[tuple[str, Any]]:
         if self.name.task is MemoryCDTask.RANKING:

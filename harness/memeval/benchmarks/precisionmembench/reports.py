@@ -296,9 +296,7 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
         rows = list(_rows(dataset, every, responses, unsent))
         names = {ordinal: name for name, ordinal in dataset.ordinals(every[0].scenario_id).items()}
         cases = [case_row(each, names) for each in rows]
-        files.append(
-            write_json(path, {"provider": run.run.system.slug, "retrieval": totals(rows), "cases": cases}, indent=2)
-        )
+        files.append(write_json(path, {"provider": run.run.system.slug, "retrieval": totals(rows), "cases": cases}))
     return files
 
 

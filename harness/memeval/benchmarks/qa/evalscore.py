@@ -110,7 +110,7 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
     day = datetime.fromisoformat(head.timing.started).astimezone().date()
     path = to / day.isoformat() / f"{head.system.slug}.json"
     path.parent.mkdir(parents=True)
-    return [write_json(path, value, indent=2)]
+    return [write_json(path, value)]
 
 
 def _question(key: ItemKey, question: str, row: Response, grade: Grade) -> dict[str, Any]:

@@ -196,10 +196,10 @@ def _from_simple(package: str) -> tuple[str, list[Release]]:
         listed = [each for each in rows if isinstance(each, dict)] if isinstance(rows, list) else []
     else:
         listed = list(_in_html(content.decode("utf-8", "replace"), final))
-    return address, list(_releases(package, listed))
+    return address, list(_releases(listed))
 
 
-def _releases(package: str, listed: Sequence[Mapping[str, Any]]) -> Iterator[Release]:
+def _releases(listed: Sequence[Mapping[str, Any]]) -> Iterator[Release]:
     tags = frozenset(sys_tags())
     files: dict[Version, list[ReleasedFile]] = {}
     withdrawn: dict[Version, list[str | None]] = {}
