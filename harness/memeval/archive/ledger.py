@@ -24,7 +24,7 @@ from memeval.archive.signatures import LEDGER_NAMESPACE, SignatureResult, Signat
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Runner, Sample
-from memeval.storage import append_whole, locked, readable, writable, write_whole
+from memeval.storage import append_lines, locked, readable, writable, write_whole
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class Ledger:
                     entry = entry.model_copy(update={"signature": signature})
                 with self.path.open("ab", buffering=0) as stream:
                     stream.truncate(stream.tell() - len(content.tail))
-                    append_whole(stream, content.joint + (entry.to_json() + "\n").encode())
+                    append_lines(stream, content.joint + (entry.to_json() + "\n").encode())
         return entry
 
     def _refuse_early(self, entry: LedgerEntry, earlier: Iterable[LedgerEntry]) -> None:

@@ -17,7 +17,7 @@ from memeval.objects import ObjectStore, Place, open_store, parse_place
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.journal import QueuedPush
 from memeval.settings import SETTINGS, read_settings
-from memeval.storage import append_whole, locked, readable, writable, write_whole
+from memeval.storage import append_lines, locked, readable, writable, write_whole
 
 ARCHIVE, DISABLE = "MEMEVAL_ARCHIVE", "MEMEVAL_ARCHIVE_DISABLE"
 
@@ -151,7 +151,7 @@ def enqueue(results: Path, folder: RunFolder, problem: str) -> None:
         with locked(path.parent), path.open("a+b", buffering=0) as stream:
             stream.seek(max(stream.tell() - 1, 0))
             joint = b"" if stream.read(1) in (b"", b"\n") else b"\n"  # a former writer was killed
-            append_whole(stream, joint + (line.to_json() + "\n").encode())
+            append_lines(stream, joint + (line.to_json() + "\n").encode())
 
 
 def queued_runs(results: Path) -> list[RunFolder]:
