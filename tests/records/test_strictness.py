@@ -215,7 +215,10 @@ def test_a_record_with_a_repeated_key_is_refused(twice: str) -> None:
     assert refusal(LogLine, json.dumps(LOG)[:-1] + f",{twice}}}") == sentence
 
 
-@pytest.mark.parametrize("stated", [{}, *({"schema_version": each} for each in (True, False, "1", 1.0, None, [1], {}))])
+NO_VERSIONS: tuple[object, ...] = (True, False, "1", 1.0, None, [1], {})
+
+
+@pytest.mark.parametrize("stated", [{}, *({"schema_version": each} for each in NO_VERSIONS)])
 def test_a_schema_version_that_is_missing_or_not_an_integer_is_refused(stated: dict[str, object]) -> None:
     text = json.dumps({"at": "now", "event": "started"} | stated)
     assert refusal(LogLine, text) == "LogLine without a schema_version."
