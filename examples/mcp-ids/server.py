@@ -12,6 +12,8 @@ import sys
 from typing import Any
 
 store = sqlite3.connect("memory.db")
+store.execute("pragma journal_mode = wal")
+store.execute("pragma synchronous = normal")
 store.execute("create table if not exists entries (id integer primary key, user text, text text, day text)")
 
 TEXT = {"type": "string"}
