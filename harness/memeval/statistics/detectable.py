@@ -124,7 +124,6 @@ def disagreement(scores: Array, weights: Array, cluster: Places, category: Place
     return Disagreement(share, math.sqrt(max(0.0, robust - independent) / float((sizes**2).sum())), is_partial)
 
 
-@lru_cache(maxsize=4096)
 def detectable(clustering: Clustering, differs: Disagreement) -> float | None:
     """Return the smallest true difference that the paired test finds in 80 % of repeats, at 5 %.
 
@@ -143,6 +142,11 @@ def detectable(clustering: Clustering, differs: Disagreement) -> float | None:
 
     Returns: A multiple of ``STEP``, at most 1; ``None`` if no difference can be shown.
     """
+    return _detectable(clustering, differs)
+
+
+@lru_cache(maxsize=4096)
+def _detectable(clustering: Clustering, differs: Disagreement) -> float | None:
     if clustering.clusters < LEAST_CLUSTERS:
         return None
     effective = effective_clusters(clustering, differs)
