@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from memeval.cli import publishing
 from memeval.cli.main import app
 from memeval.cli.plain_help import COMMAND_PANELS, OPTION_PANELS, PANEL_THRESHOLD, command_of, names_of
-from memeval.cli.reference import LIST, PAGES, help_of
-from tests.support.calling import Call
+from memeval.cli.reference import LIST, PAGES, help_of, main
+from tests.support.calling import Call, Said
 
 
 def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -56,6 +56,20 @@ def test_the_reference_leads_to_a_page_of_every_command() -> None:
     texts = [(PAGES / name).read_text("utf-8") for name in linked]
     headings = [heading for text in texts for heading in re.findall(r"^##? memeval (.*)$", text, re.M)]
     assert [tuple(heading.split()) for heading in headings] == [words for words in ALL if words]
+
+
+def test_a_page_of_a_command_that_is_gone_is_told_and_removed(call: Call) -> None:
+    def program() -> None:
+        main()
+        sys.exit(0)
+
+    def reference(*words: str) -> Said:
+        return call(*words, program=program)
+
+    assert reference().code == 0
+    (PAGES / "gone.md").write_text("# memeval gone\n")
+    assert reference("--check").fails(f"{PAGES / 'gone.md'} is out of date", code=1)
+    assert reference().code == reference("--check").code == 0
 
 
 def test_a_command_list_holds_one_short_sentence_a_command() -> None:

@@ -42,9 +42,10 @@ Hook = Callable[[bytes], None]
 
 
 def _call_webhook(url: str, body: bytes) -> None:
-    """Send a result as a signed POST request. Tries again after a failed connection, a status 429, and from 500.
+    """Send a result as a signed POST request.
 
-    Raises ``NotTold`` if there is no secret, or no request succeeded.
+    Tries again after a failed connection, a status 429, and a status from 500. Raises ``NotTold`` if there is no
+    secret, or no request succeeded.
     """
     secret = os.environ.get(SECRET, "")
     if not secret:
